@@ -1,0 +1,66 @@
+package fault
+
+// The codes that this program can emit, by area. What each means and what to do
+// about it is in specs/errors.json, which a test compares with this list.
+const (
+	// The call.
+	InvalidInput           Code = "INVALID_INPUT"
+	SchemaValidationFailed Code = "SCHEMA_VALIDATION_FAILED"
+	UnknownTool            Code = "UNKNOWN_TOOL"
+	InvalidCursor          Code = "INVALID_CURSOR"
+	RateLimited            Code = "RATE_LIMITED"
+	ServerBusy             Code = "SERVER_BUSY"
+	ShuttingDown           Code = "SHUTTING_DOWN"
+	AccessDenied           Code = "ACCESS_DENIED"
+	ToolTimeout            Code = "TOOL_TIMEOUT"
+	Cancelled              Code = "CANCELLED"
+	Internal               Code = "INTERNAL"
+	IdempotencyConflict    Code = "IDEMPOTENCY_CONFLICT"
+	IdempotencyInProgress  Code = "IDEMPOTENCY_IN_PROGRESS"
+	ConfigInvalid          Code = "CONFIG_INVALID"
+
+	// Runs.
+	RunNotFound      Code = "RUN_NOT_FOUND"
+	RunLocked        Code = "RUN_LOCKED"
+	IllegalState     Code = "ILLEGAL_STATE"
+	EventChainBroken Code = "EVENT_CHAIN_BROKEN"
+	JournalPoisoned  Code = "JOURNAL_POISONED"
+	StoreUnsupported Code = "STORE_UNSUPPORTED"
+	NodeTimeout      Code = "NODE_TIMEOUT"
+	WorkerMissing    Code = "WORKER_MISSING"
+	BudgetExceeded   Code = "BUDGET_EXCEEDED_RUNTIME"
+
+	// Artifacts and paths.
+	ArtifactNotFound      Code = "ARTIFACT_NOT_FOUND"
+	AllowedPathsViolation Code = "ALLOWED_PATHS_VIOLATION"
+	PathEscape            Code = "POLICY_PATH_ESCAPE"
+
+	// Processes and git.
+	ToolchainMissing Code = "TOOLCHAIN_MISSING"
+	ProcessFailed    Code = "PROCESS_FAILED"
+	URLNotAllowed    Code = "URL_NOT_ALLOWED"
+	RepoNotFound     Code = "REPO_NOT_FOUND"
+	RefNotFound      Code = "REF_NOT_FOUND"
+	CloneFailed      Code = "REPO_SCOUT_CLONE_FAILED"
+	SiteCloneFailed  Code = "REPO_SCOUT_SITE_CLONE_FAILED"
+	RepoEmpty        Code = "REPO_EMPTY"
+
+	// The launch.
+	InvalidURL           Code = "INVALID_URL"
+	UnsupportedSite      Code = "UNSUPPORTED_SITE"
+	InsufficientEvidence Code = "PAGE_PLANNER_INSUFFICIENT_EVIDENCE"
+	URLCollision         Code = "IA_PLANNER_URL_COLLISION"
+	TemplateMissing      Code = "PAGE_PLANNER_TEMPLATE_MISSING"
+	DraftClaimMissing    Code = "SECTION_WRITER_CLAIM_MISSING"
+	DraftUnfilledTokens  Code = "SECTION_WRITER_UNFILLED_TOKENS"
+	LinkerNoDrafts       Code = "LINKER_NO_DRAFTS"
+	PatchConflict        Code = "LINKER_PATCH_CONFLICT"
+	ChangeBudgetExceeded Code = "POLICY_CHANGE_BUDGET_EXCEEDED"
+	GateTimeout          Code = "GATE_TIMEOUT"
+	GateExecutionFailed  Code = "VALIDATOR_GATE_EXECUTION_FAILED"
+	FixExhausted         Code = "FIX_EXHAUSTED"
+	FixerUnfixable       Code = "FIXER_UNFIXABLE"
+	FixNoOp              Code = "FIXER_NO_DIFF"
+	PublishFailed        Code = "PR_MANAGER_PUBLISH_FAILED"
+	TaskcardNotFound     Code = "TASKCARD_NOT_FOUND"
+)
