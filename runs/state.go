@@ -1,0 +1,88 @@
+package runs
+
+import "slices"
+
+// State is where a run is in its life.
+type State string
+
+// The states of a launch.
+const (
+	StateCreated      State = "CREATED"
+	StateClonedInputs State = "CLONED_INPUTS"
+	StateIngested     State = "INGESTED"
+	StateFactsReady   State = "FACTS_READY"
+	StatePlanReady    State = "PLAN_READY"
+	StateDrafting     State = "DRAFTING"
+	StateDraftReady   State = "DRAFT_READY"
+	StateLinking      State = "LINKING"
+	StateValidating   State = "VALIDATING"
+	StateFixing       State = "FIXING"
+	StateReadyForPR   State = "READY_FOR_PR"
+	StatePROpened     State = "PR_OPENED"
+	StateDone         State = "DONE"
+	StateFailed       State = "FAILED"
+	StateCancelled    State = "CANCELLED"
+)
+
+// transition is one arrow of a state machine.
+type transition struct{ from, to State }
+
+// transitions returns the arrows of a kind apart from those every unfinished run
+// has, to FAILED and CANCELLED. The picture in docs/state-machine.md is made from it.
+func transitions(k Kind) []transition {
+	if k != Launch {
+		return nil
+	}
+	return []transition{
+		{StateCreated, StateClonedInputs},
+		{StateClonedInputs, StateIngested},
+		{StateIngested, StateFactsReady},
+		{StateFactsReady, StatePlanReady},
+		{StatePlanReady, StateDrafting},
+		{StateDrafting, StateDraftReady},
+		{StateDraftReady, StateLinking},
+		{StateLinking, StateValidating},
+		{StateValidating, StateFixing},
+		{StateFixing, StateValidating},
+		{StateValidating, StateReadyForPR},
+		{StateReadyForPR, StateValidating},
+		{StateReadyForPR, StatePROpened},
+		{StatePROpened, StateDone},
+	}
+}
+
+// Allowed reports whether a run of the kind may go from one state to the other.
+func Allowed(k Kind, from, to State) bool {
+	if to == StateFailed || to == StateCancelled {
+		return Known(k, from) && !from.Terminal()
+	}
+	return slices.Contains(transitions(k), transition{from, to})
+}
+
+// States returns the states of a kind in the order of its life.
+func States(k Kind) []State {
+	if k != Launch {
+		return nil
+	}
+	return []State{
+		StateCreated, StateClonedInputs, StateIngested, StateFactsReady, StatePlanReady, StateDrafting, StateDraftReady,
+		StateLinking, StateValidating, StateFixing, StateReadyForPR, StatePROpened, StateDone, StateFailed, StateCancelled,
+	}
+}
+
+// Known reports whether the kind has the state.
+func Known(k Kind, s State) bool { return slices.Contains(States(k), s) }
+
+// Terminal reports whether a run in this state is over.
+func (s State) Terminal() bool { return s == StateDone || s == StateFailed || s == StateCancelled }
+
+// Stable reports whether an interrupted run can go on from this state as it is.
+func (s State) Stable() bool {
+	return s == StatePlanReady || s == StateDraftReady || s == StateReadyForPR
+}
+
+// Before reports whether s comes before other in the life of a launch.
+func (s State) Before(other State) bool {
+	all := States(Launch)
+	return slices.Index(all, s) < slices.Index(all, other)
+}
