@@ -1,0 +1,79 @@
+package runs
+
+import (
+	"slices"
+	"time"
+)
+
+// Command asks something of a run. It is idempotent on ID, and on Once.Key for a week.
+type Command struct {
+	ID     string `json:"command_id"`
+	Type   string `json:"type"`            // cancel, resume, or what a workflow awaits
+	Force  string `json:"force,omitempty"` // resume: node to execute again
+	Once   *Once  `json:"once,omitempty"`
+	CallID string `json:"call_id,omitempty"` // record of the call that asked
+	Tool   string `json:"tool,omitempty"`
+}
+
+// The commands that every workflow understands.
+const (
+	Cancel = "cancel"
+	Resume = "resume"
+)
+
+// Receipt says what became of a command.
+type Receipt struct {
+	CommandID string   `json:"command_id"`
+	Status    string   `json:"status"` // done, refused
+	State     State    `json:"state"`  // of the run when it was settled
+	Failure   *Failure `json:"failure,omitempty"`
+}
+
+// The statuses of a command.
+const (
+	Pending     = "pending"
+	Active      = "active" // the run is doing what it asked
+	CommandDone = "done"
+	Refused     = "refused"
+)
+
+// CommandState is a command with what became of it.
+type CommandState struct {
+	Command
+	Status   string    `json:"status"`
+	Received time.Time `json:"received_at"`
+	Receipt  *Receipt  `json:"receipt,omitempty"`
+}
+
+// KeyLife is how long an idempotency key is kept.
+const KeyLife = 7 * 24 * time.Hour
+
+// Command returns what is known of the command of that id.
+func (v *View) Command(id string) (CommandState, bool) {
+	i := slices.IndexFunc(v.Commands, func(c CommandState) bool { return c.ID == id })
+	if i < 0 {
+		return CommandState{}, false
+	}
+	return v.Commands[i], true
+}
+
+// Keyed returns the newest command that carries the idempotency key and was
+// received within [KeyLife] before now. A refused command has freed its key.
+func (v *View) Keyed(key string, now time.Time) (CommandState, bool) {
+	for _, c := range slices.Backward(v.Commands) {
+		if c.Once != nil && c.Once.Key == key && c.Status != Refused && now.Sub(c.Received) < KeyLife {
+			return c, true
+		}
+	}
+	return CommandState{}, false
+}
+
+// commandIn returns the first command with the status, or nil.
+func (v *View) commandIn(status string) *CommandState {
+	for i := range v.Commands {
+		if v.Commands[i].Status == status {
+			return &v.Commands[i]
+		}
+	}
+	return nil
+}
