@@ -1,0 +1,129 @@
+package specs
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/gantry-run/gantry/internal/fault"
+)
+
+// Markdown returns docs/tools.md: every tool of every toolset, and the fields of run_config.
+func Markdown() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(toolsHead)
+	for _, toolset := range Toolsets() {
+		tools, err := Tools(toolset)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, "\n## Toolset %s\n", toolset)
+		for _, t := range tools {
+			if err := writeTool(&b, t); err != nil {
+				return nil, fmt.Errorf("document %s/%s: %w", toolset, t.Name, err)
+			}
+		}
+	}
+	config, _ := ArtifactSchema("run_config.yaml")
+	rows, err := fieldsOf(config)
+	if err != nil {
+		return nil, fmt.Errorf("document run_config: %w", err)
+	}
+	b.WriteString(configHead)
+	writeFields(&b, rows)
+	return b.Bytes(), nil
+}
+
+const toolsHead = "# Tools\n\n" +
+	"Made from `specs/tools` by `go test ./specs -update`; do not edit.\n\n" +
+	"Effects: *read* changes nothing; *write* changes files, rows or a remote; *run* starts or continues something that\n" +
+	"outlives the call; *destroy* ends or removes something for good. What each error code means, and whether to try\n" +
+	"again, is in [errors.md](errors.md).\n"
+
+const configHead = "\n## run_config\n\n" +
+	"The effective one of a run is its artifact `run_config.yaml`. Unknown fields are refused.\n\n"
+
+func writeTool(b *bytes.Buffer, t Tool) error {
+	fmt.Fprintf(b, "\n### %s\n\n%s.", t.Name, t.Title)
+	if t.Deprecated != "" {
+		fmt.Fprintf(b, " **Deprecated.** %s", t.Deprecated)
+	}
+	d := t.Description
+	fmt.Fprintf(b, "\n\n- **Use when:** %s\n- **Required:** %s\n- **Optional:** %s\n- **Next:** %s\n- **Avoid:** %s\n",
+		d.UseWhen, d.Required, d.Optional, d.Next, d.Avoid)
+	fmt.Fprintf(b, "\nEffect *%s*; %s; timeout %d s", t.Effect, answers(t.Delivery), t.TimeoutS)
+	if t.Lock != "" {
+		fmt.Fprintf(b, "; takes the call lock of `%s`", t.Lock)
+	}
+	if len(t.Idempotency) > 0 {
+		fmt.Fprintf(b, "; repeat-safe with `%s`", strings.Join(t.Idempotency, "` or `"))
+	}
+	b.WriteString(".\n")
+	if t.SameAs != "" {
+		fmt.Fprintf(b, "\nArguments, result and errors are those of [%s](#%s).\n", t.SameAs, t.SameAs)
+		return nil
+	}
+	for _, part := range []struct {
+		title  string
+		schema json.RawMessage
+	}{{"Arguments", t.Input}, {"Result", t.Output}} {
+		rows, err := fieldsOf(part.schema)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(b, "\n%s:\n\n", part.title)
+		writeFields(b, rows)
+	}
+	fmt.Fprintf(b, "\nErrors: %s.\n", codeList(t.MayReturn()))
+	return nil
+}
+
+func answers(d Delivery) string {
+	switch d {
+	case LongPoll:
+		return "long-polls"
+	case Stream:
+		return "streams"
+	}
+	return "answers once"
+}
+
+func codeList(codes []fault.Code) string {
+	names := make([]string, len(codes))
+	for i, c := range codes {
+		names[i] = "`" + string(c) + "`"
+	}
+	return strings.Join(names, ", ")
+}
+
+func writeFields(b *bytes.Buffer, rows []field) {
+	if len(rows) == 0 {
+		b.WriteString("none\n")
+		return
+	}
+	b.WriteString("| field | required | value | meaning |\n|---|---|---|---|\n")
+	for _, r := range rows {
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", r.path, map[bool]string{true: "yes", false: "no"}[r.required], cell(r.form), cell(r.meaning))
+	}
+}
+
+// cell makes a text fit for a table.
+func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
+
+// ErrorsMarkdown returns docs/errors.md: the registry of error codes, area by area.
+func ErrorsMarkdown() []byte {
+	var b bytes.Buffer
+	b.WriteString("# Error codes\n\nMade from `specs/errors.json` by `go test ./specs -update`; do not edit.\n\n" +
+		"*Retry* says whether calling again, unchanged and later, can help; for *sometimes*, the error itself says so\n" +
+		"(`retryable`).\n")
+	area := ""
+	for _, e := range Errors() {
+		if e.Area != area {
+			area = e.Area
+			fmt.Fprintf(&b, "\n## %s\n\n| code | retry | meaning | what to do |\n|---|---|---|---|\n", area)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", e.Code, e.Retryable, cell(e.Meaning), cell(e.Hint))
+	}
+	return b.Bytes()
+}
