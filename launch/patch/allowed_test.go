@@ -205,6 +205,11 @@ func TestApplyingTwiceIsApplyingOnce(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
+		for _, p := range bundle.Patches {
+			if p.Type == dossier.UpdateFileRange && (p.StartLine < 1 || p.EndLine < p.StartLine) {
+				rt.Fatalf("an empty range: %+v", p)
+			}
+		}
 		if _, err := Apply(root, everything, bundle, dossier.Budgets{}); err != nil {
 			rt.Fatal(err)
 		}

@@ -27,7 +27,7 @@ type BundleInput struct {
 }
 
 // Bundle returns the changes that turn the site into what the input asks for:
-// a create_file for each file that is absent or already as wanted, and for a
+// a create_file for each file that is absent, empty or already as wanted, and for a
 // file with other content an update_file_range of the lines that differ, which
 // expects exactly the file that was seen. Files come in the order of their paths.
 //
@@ -68,20 +68,21 @@ func change(root *os.Root, file File) (dossier.Patch, error) {
 		return create, nil
 	case err != nil:
 		return create, fault.New(fault.Internal, "cannot read %s in the site", file.Path).Because(err)
-	case string(before) == string(file.Content):
+	case len(before) == 0, string(before) == string(file.Content):
 		return create, nil
 	}
 	return differing(file.Path, string(before), string(file.Content)), nil
 }
 
 // differing returns the patch for the lines between the common head and the
-// common tail. It never brings nothing when the file keeps something, because a
-// pure removal could not be told from one already made.
+// common tail. A line that stays goes along where there would be nothing to
+// bring or nothing to replace: a pure removal could not be told from one already
+// made, and a range has at least one line.
 func differing(path, before, after string) dossier.Patch {
 	was, is := splitLines(before), splitLines(after)
 	head := commonHead(was, is)
 	tail := commonTail(was[head:], is[head:])
-	if head+tail == len(is) && len(is) > 0 {
+	for head+tail > 0 && (head+tail == len(is) || head+tail == len(was)) {
 		if head > 0 {
 			head--
 		} else {

@@ -53,7 +53,7 @@ func step(now content, p dossier.Patch) (content, error) {
 }
 
 func create(now content, p dossier.Patch) (content, error) {
-	if now.exists && now.text != p.NewContent {
+	if now.text != "" && now.text != p.NewContent {
 		return now, errExists
 	}
 	return content{true, p.NewContent}, nil
