@@ -1,0 +1,48 @@
+package inventory
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/gantry-run/gantry/launch/dossier"
+)
+
+func isGemManifest(base string) bool { return base == "Gemfile" || path.Ext(base) == ".gemspec" }
+
+var (
+	gemDependency  = regexp.MustCompile(`\.add_(?:runtime_)?dependency[\s(]+["']([^"']+)["'](?:\.freeze)?(?:,\s*\[?["']([^"']+)["'])?`)
+	gemfileEntry   = regexp.MustCompile(`^gem\s+["']([^"']+)["'](?:,\s*["']([^"']+)["'])?`)
+	gemfileRuby    = regexp.MustCompile(`^ruby\s+["']([^"']+)["']`)
+	gemExecutables = regexp.MustCompile(`\.executables\s*=\s*(?:\[|%w[\[(])?\s*["']?([\w-]+)["'\])]`)
+)
+
+// readRuby reads the plain literals of a gemspec or a Gemfile.
+func readRuby(_ *tree, name string, data []byte) (dossier.Manifest, error) {
+	lines := textOf(data)
+	if path.Base(name) == "Gemfile" {
+		m := dossier.Manifest{Dependencies: lines.all(gemfileEntry)}
+		if ruby := lines.first(gemfileRuby); ruby.Value != "" {
+			m.Runtime = dossier.Stated{Value: "ruby " + ruby.Value, Line: ruby.Line}
+		}
+		return m, nil
+	}
+	field := func(key string) dossier.Stated {
+		s := lines.first(regexp.MustCompile(`^\s*\w+\.` + key + `\s*=\s*\[?\s*(?:["']|%q[{(\[])([^"'})\]]+)["'})\]]`))
+		if strings.Contains(s.Value, "#{") {
+			return dossier.Stated{}
+		}
+		return s
+	}
+	m := dossier.Manifest{
+		Name: field("name"), Version: field("version"), License: field("licenses?"), Description: field("summary"),
+		Dependencies: lines.all(gemDependency),
+	}
+	if ruby := field("required_ruby_version"); ruby.Value != "" {
+		m.Runtime = dossier.Stated{Value: "ruby " + ruby.Value, Line: ruby.Line}
+	}
+	if exe := lines.first(gemExecutables); exe.Value != "" {
+		m.Commands = append(m.Commands, exe)
+	}
+	return m, nil
+}
