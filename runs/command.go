@@ -1,7 +1,10 @@
 package runs
 
 import (
+	crand "crypto/rand"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -55,6 +58,28 @@ func (v *View) Command(id string) (CommandState, bool) {
 		return CommandState{}, false
 	}
 	return v.Commands[i], true
+}
+
+// CommandID returns the id of a command with the idempotency key: the living one's,
+// which is found, or that of a new one. A command without key gets a random id.
+// The key of a living command with another hash is IDEMPOTENCY_CONFLICT.
+func (v *View) CommandID(o *Once, now time.Time) (id string, found bool, err error) {
+	if o == nil {
+		return "c_" + strings.ToLower(crand.Text()[:16]), false, nil
+	}
+	if c, ok := v.Keyed(o.Key, now); ok {
+		if c.Once.Hash != o.Hash {
+			return "", false, ConflictingKey(o.Key)
+		}
+		return c.ID, true, nil
+	}
+	used := 0
+	for _, c := range v.Commands {
+		if c.Once != nil && c.Once.Key == o.Key {
+			used++
+		}
+	}
+	return "k_" + digest("command", o.Key, strconv.Itoa(used))[:16], false, nil
 }
 
 // Keyed returns the newest command that carries the idempotency key and was

@@ -33,7 +33,8 @@ type Repair struct {
 // reads without telling.
 //
 // The known heads, kept elsewhere, must lie on the chain. They must be heads of
-// durable appends: a line that was not flushed may be lost without any damage.
+// durable appends: a line that was not flushed may be lost without any damage. The
+// size of a known head is not compared when it is 0.
 //
 // Damage is an EVENT_CHAIN_BROKEN fault with a [Break] as details; the file is
 // then untouched, and visit has seen the sound lines before it. An error of visit
@@ -140,7 +141,7 @@ func scan(f File, visit func(Line) error, known []Head) (Head, int64, error) {
 
 func checkKnown(line Line, known []Head) error {
 	for _, k := range known {
-		if k.Seq == line.Seq && k != line.Head() {
+		if k.Seq == line.Seq && (k.Hash != line.Hash || k.Size != 0 && k.Size != line.End) {
 			return Break{line.Seq, "the line is not the one that is known to have been written"}.fault()
 		}
 	}

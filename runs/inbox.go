@@ -1,0 +1,86 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gantry-run/gantry/internal/journal"
+)
+
+// Post leaves a command for whoever drives the run. When it returns the command
+// is on the disk. An unknown run is RUN_NOT_FOUND.
+func (s *Store) Post(ctx context.Context, id ID, c Command) error {
+	dir := filepath.Join(s.Dir(id), "commands")
+	if _, err := os.Stat(s.events(id)); errors.Is(err, fs.ErrNotExist) {
+		return notFound(id)
+	}
+	raw, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("%020d-%s.json", s.now().UnixNano(), digest(c.ID)[:12])
+	if err := journal.WriteFileAtomic(s.disk, filepath.Join(dir, name), raw); err != nil {
+		return err
+	}
+	s.hub.notify(id)
+	return s.index.wake(ctx, id)
+}
+
+// letter is a command that waits in a run's folder.
+type letter struct {
+	path string
+	Command
+}
+
+// Letters returns the commands that wait for the run's driver, oldest first, and
+// a function for each that throws it away once its event is durable.
+func (s *Store) Letters(id ID) ([]Command, func() error, error) {
+	letters, err := s.letters(id)
+	out := make([]Command, len(letters))
+	for i, l := range letters {
+		out[i] = l.Command
+	}
+	return out, func() error {
+		for _, l := range letters {
+			if err := os.Remove(l.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		return nil
+	}, err
+}
+
+func (s *Store) letters(id ID) ([]letter, error) {
+	dir := filepath.Join(s.Dir(id), "commands")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	var out []letter
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") || strings.HasPrefix(e.Name(), journal.TempPrefix) {
+			continue
+		}
+		l := letter{path: filepath.Join(dir, e.Name())}
+		raw, err := os.ReadFile(l.path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // consumed meanwhile
+		}
+		if err == nil {
+			err = json.Unmarshal(raw, &l.Command)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read command %s: %w", e.Name(), err)
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}

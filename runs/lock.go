@@ -1,0 +1,126 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gantry-run/gantry/internal/fault"
+)
+
+// fileLock is an advisory lock on a file. It is gone when its holder is gone,
+// however it went.
+type fileLock struct{ f *os.File }
+
+// tryLock takes the lock if nobody holds it. ok is false when somebody does; a
+// missing folder satisfies errors.Is(err, fs.ErrNotExist).
+func tryLock(path string) (l fileLock, ok bool, err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fileLock{}, false, err
+	}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil {
+		return fileLock{f}, true, nil
+	}
+	f.Close()
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return fileLock{}, false, nil
+	}
+	return fileLock{}, false, err
+}
+
+func (l fileLock) release() { l.f.Close() }
+
+// TryDrive takes the drive lock of a run: whoever holds it executes the run. ok
+// is false when somebody else does.
+func (s *Store) TryDrive(id ID) (release func(), ok bool, err error) {
+	l, ok, err := tryLock(filepath.Join(s.Dir(id), "drive.lock"))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = notFound(id)
+	}
+	return l.release, ok, err
+}
+
+// Driven reports whether somebody drives the run now.
+func (s *Store) Driven(id ID) bool {
+	release, ok, err := s.TryDrive(id)
+	if ok {
+		release()
+	}
+	return err == nil && !ok
+}
+
+// callLocks serialises the calls of this process on one run, so that they queue
+// instead of polling.
+type callLocks struct {
+	mu   sync.Mutex
+	held map[ID]*callLock
+}
+
+type callLock struct {
+	slot chan struct{} // one slot: full while held
+	refs int
+}
+
+func (c *callLocks) init() { c.held = map[ID]*callLock{} }
+
+func (c *callLocks) acquire(ctx context.Context, id ID) (release func(), err error) {
+	c.mu.Lock()
+	l, ok := c.held[id]
+	if !ok {
+		l = &callLock{slot: make(chan struct{}, 1)}
+		c.held[id] = l
+	}
+	l.refs++
+	c.mu.Unlock()
+	drop := func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if l.refs--; l.refs == 0 {
+			delete(c.held, id)
+		}
+	}
+	select {
+	case l.slot <- struct{}{}:
+		return func() { <-l.slot; drop() }, nil
+	case <-ctx.Done():
+		drop()
+		return nil, context.Cause(ctx)
+	}
+}
+
+// LockCall takes the call lock of a run, which a mutating call holds across all
+// processes while it works. It waits at most as long as told, then fails with
+// RUN_LOCKED, retryable. An unknown run is RUN_NOT_FOUND.
+func (s *Store) LockCall(ctx context.Context, id ID, wait time.Duration) (release func(), err error) {
+	locked := fault.Retry(fault.RunLocked, "another call is working on run %s", id)
+	ctx, cancel := context.WithTimeoutCause(ctx, wait, locked)
+	defer cancel()
+	mine, err := s.calls.acquire(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		l, ok, err := tryLock(filepath.Join(s.Dir(id), "call.lock"))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			err = notFound(id)
+		case ok:
+			return func() { l.release(); mine() }, nil
+		}
+		if err == nil {
+			err = s.wait(ctx, nil)
+		}
+		if err != nil {
+			mine()
+			return nil, err
+		}
+	}
+}
