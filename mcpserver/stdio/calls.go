@@ -98,8 +98,8 @@ func (t *calls) unsettled() []*call {
 	return all
 }
 
-// full reports whether no more calls may wait: as many as may run, or a share of
-// lines at their longest.
+// full reports whether no more calls may wait: there are as many as may run, or
+// their params take maxBytes.
 func (t *calls) full(maxBytes int) bool { return len(t.waiting) >= t.limit || t.bytes >= maxBytes }
 
 // cancelledID returns the id that a notifications/cancelled names.

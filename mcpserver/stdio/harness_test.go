@@ -51,18 +51,32 @@ func serve(t *testing.T, change func(*Transport), test func(*session)) {
 		if s.server, err = s.newServer().Connect(t.Context(), s.tr, nil); err != nil {
 			t.Fatal(err)
 		}
+		defer s.finish()
 		test(s)
-		s.out.resume()
-		s.in.Close()
-		time.Sleep(time.Minute) // past every grace
-		synctest.Wait()
-		select {
-		case <-s.tr.Done():
-		default:
-			t.Error("Done is not closed a minute after the end of the input")
-		}
-		_ = s.server.Wait()
 	})
+}
+
+// finish ends the input and waits for everything to stop.
+func (s *session) finish() {
+	s.out.resume()
+	s.in.Close()
+	time.Sleep(time.Minute) // past every grace
+	synctest.Wait()
+	select {
+	case <-s.tr.Done():
+	default:
+		s.t.Error("Done is not closed a minute after the end of the input")
+	}
+	s.mu.Lock()
+	for _, gate := range s.holds {
+		select {
+		case <-gate:
+		default:
+			close(gate)
+		}
+	}
+	s.mu.Unlock()
+	_ = s.server.Wait()
 }
 
 func (s *session) newServer() *mcp.Server {
@@ -109,6 +123,12 @@ func (s *session) newServer() *mcp.Server {
 			}
 		}
 		return fmt.Sprint(failed), nil
+	})
+	add("ask", func(ctx context.Context, r *mcp.CallToolRequest, _ string) (string, error) {
+		if err := r.Session.Ping(ctx, nil); err != nil {
+			return "", err
+		}
+		return "asked", nil
 	})
 	return server
 }

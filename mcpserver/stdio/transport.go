@@ -117,8 +117,8 @@ type Transport struct {
 	// not call the transport. Nil means a retryable SHUTTING_DOWN.
 	Refuse func(method string) *jsonrpc.Error
 
-	// Logger gets what the client is not told; nil discards it. Contents of
-	// messages are never logged.
+	// Logger gets what the client is not told; nil discards it. Params and
+	// results are never logged.
 	Logger *slog.Logger
 
 	once sync.Once
