@@ -73,7 +73,12 @@ func cleanAttr(r *Redactor, a slog.Attr) slog.Attr {
 	return a
 }
 
-func cleanAny(r *Redactor, key string, v any) slog.Value {
+func cleanAny(r *Redactor, key string, v any) (out slog.Value) {
+	defer func() {
+		if recover() != nil { // the value's own method panicked, a nil error's for one
+			out = slog.StringValue(fmt.Sprintf("!PANIC %T", v))
+		}
+	}()
 	switch v := v.(type) {
 	case *slog.Source, slog.Level, nil:
 		return slog.AnyValue(v)
