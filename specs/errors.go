@@ -21,10 +21,10 @@ const (
 // ErrorInfo is what the registry says of one error code.
 type ErrorInfo struct {
 	Code      fault.Code `json:"code"`
-	Area      string     `json:"area"`      // part of the system that it comes from
-	Meaning   string     `json:"meaning"`   // one sentence
-	Hint      string     `json:"hint"`      // what the caller should do next
-	Retryable Retry      `json:"retryable"` //
+	Area      string     `json:"area"`    // part of the system that it comes from
+	Meaning   string     `json:"meaning"` // one sentence
+	Hint      string     `json:"hint"`    // what the caller should do next
+	Retryable Retry      `json:"retryable"`
 }
 
 // Error returns the registry's entry of a code, and whether there is one.

@@ -104,7 +104,11 @@ func writeFields(b *bytes.Buffer, rows []field) {
 	}
 	b.WriteString("| field | required | value | meaning |\n|---|---|---|---|\n")
 	for _, r := range rows {
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", r.path, map[bool]string{true: "yes", false: "no"}[r.required], cell(r.form), cell(r.meaning))
+		required := "no"
+		if r.required {
+			required = "yes"
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", r.path, required, cell(r.form), cell(r.meaning))
 	}
 }
 

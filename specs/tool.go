@@ -42,10 +42,10 @@ type Tool struct {
 	Position    int         `json:"position"` // place in the listing, unique in the toolset
 	Description Description `json:"description"`
 	Effect      Effect      `json:"effect"`
-	Lock        string      `json:"lock"`                 // argument that names the run to lock; empty: no call lock
-	Idempotency []string    `json:"idempotency"`          // arguments that carry the idempotency key; empty: none
-	TimeoutS    int         `json:"timeout_s"`            // seconds
-	Delivery    Delivery    `json:"delivery"`             //
+	Lock        string      `json:"lock"`        // argument that names the run to lock; empty: no call lock
+	Idempotency []string    `json:"idempotency"` // arguments that carry the idempotency key; empty: none
+	TimeoutS    int         `json:"timeout_s"`   // seconds
+	Delivery    Delivery    `json:"delivery"`
 	SameAs      string      `json:"same_as,omitempty"`    // tool of the toolset whose other name this is
 	Deprecated  string      `json:"deprecated,omitempty"` // what to use in its place
 

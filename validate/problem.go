@@ -29,12 +29,14 @@ type Problem struct {
 func Message(tool string, problems []Problem) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "invalid arguments for %s", clean(tool))
+	separator := ": "
 	for i, p := range problems {
 		if i == 3 {
 			fmt.Fprintf(&b, "; and %d more", len(problems)-3)
 			break
 		}
-		b.WriteString(map[bool]string{true: ": ", false: "; "}[i == 0])
+		b.WriteString(separator)
+		separator = "; "
 		if p.Path != "" {
 			b.WriteString(p.Path + ": ")
 		}

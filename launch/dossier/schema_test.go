@@ -177,7 +177,7 @@ func TestArtifactsAndTheirSchemasHaveTheSameMembers(t *testing.T) {
 }
 
 // settings are fields of run_config that the schema takes, so that an existing
-// file is accepted, and that [dossier.Config] does not hold.
+// file is accepted, and that [dossier.Config] does not hold. Their descriptions say so.
 var settings = strings.Fields(`platform_family workflows_repo_url workflows_ref workflow locales allow_manual_edits
 	review_enabled ci_strictness taskcard_id extra_evidence_urls repo_hints hugo ingestion llm mcp telemetry commit_service`)
 
@@ -194,6 +194,17 @@ func TestConfigAndItsSchemaHaveTheSameMembers(t *testing.T) {
 	slices.Sort(lacking)
 	if want := slices.Sorted(slices.Values(settings)); !slices.Equal(lacking, want) {
 		t.Errorf("Config lacks  %v\nwant it to lack %v", lacking, want)
+	}
+	var s struct {
+		Properties map[string]struct{ Description string }
+	}
+	if err := json.Unmarshal(raw, &s); err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range s.Properties {
+		if says := strings.HasSuffix(p.Description, "(accepted, without effect)"); says != slices.Contains(settings, name) {
+			t.Errorf("%s is described as %q", name, p.Description)
+		}
 	}
 }
 
