@@ -26,7 +26,8 @@
 // MaxInFlight calls run at once; a call's place is taken until its answer has
 // been written. As many again wait inside the transport, and beyond that
 // reading stops until there is room. While there is room, cancellations and
-// the client's answers overtake the calls that wait.
+// the client's answers overtake the calls that wait. While there is none, the
+// end of the input is not seen either; the timeouts of the calls bound that.
 //
 // # Lines out
 //

@@ -16,17 +16,12 @@ const internalError = "internal error"
 // maxMessage is the longest message of the SDK that is passed on, in bytes.
 const maxMessage = 512
 
-// encodeAnswer returns the line of an answer under the client's own id text.
+// encodeAnswer returns the line of an answer under the client's own id text. The
+// result is what the SDK encoded, so it holds no newline.
 func encodeAnswer(id json.RawMessage, result json.RawMessage, failed *jsonrpc.Error) []byte {
 	body, name := []byte(result), "result"
 	if failed != nil {
 		body, name = encodeError(failed), "error"
-	}
-	if bytes.IndexByte(body, '\n') >= 0 {
-		var flat bytes.Buffer
-		if json.Compact(&flat, body) == nil {
-			body = flat.Bytes()
-		}
 	}
 	line := make([]byte, 0, len(id)+len(body)+40)
 	line = append(line, `{"jsonrpc":"2.0","id":`...)
