@@ -19,10 +19,11 @@ var keywords = []string{
 }
 
 // open are the objects that are not ours to close: run_config is advertised in
-// short and checked in full by its own schema, a record's context is free.
+// short and checked in full by its own schema, a record's context and numbers are free.
 var open = []string{
 	"launch_start_run input/run_config",
-	"get_telemetry output/records[]/context",
+	"get_telemetry output/records[]/context_json",
+	"get_telemetry output/records[]/metrics_json",
 }
 
 // linter walks one schema and collects what breaks the rules of architecture.md §4.
