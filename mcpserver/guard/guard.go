@@ -1,0 +1,268 @@
+// Package guard answers one question: may this call happen?
+//
+// Every tools/call passes here, whatever the transport. The answer is an ordered
+// list of guards, each of which refuses with a fault or lets the call pass:
+//
+//	recover and record   a panic becomes INTERNAL; span, metrics and record are written for every exit
+//	drain                while shutting down, new calls are refused
+//	limit                calls a minute for each client, calls in flight for all
+//	schema               the arguments fit the tool's schema
+//	access               the caller's scopes allow the tool's effect
+//	idempotency          the key is well formed; the request's hash; not in progress here
+//	lock                 the call lock of the run that a mutating tool names
+//	timeout              the tool's own
+//
+// A guard keeps nothing of a call beyond its end. Idempotency is only prepared
+// here: the domain writes the key with what it protects. Cancel and stop tools name
+// no lock, so they always get through.
+package guard
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/runs"
+	"github.com/gantry-run/gantry/specs"
+	"github.com/gantry-run/gantry/telemetry"
+	"github.com/gantry-run/gantry/validate"
+)
+
+// Scope is a permission of a token.
+type Scope string
+
+// The scopes. A local caller has all of them.
+const (
+	ScopeRead  Scope = "read"
+	ScopeRun   Scope = "run"
+	ScopeAdmin Scope = "admin"
+)
+
+// Caller is who calls. It is established by the transport, never by what the
+// client says of itself.
+type Caller struct {
+	Token   string  // the bearer token's name; "" for a local caller
+	Session string  // of an older client; "" on stdio
+	Scopes  []Scope // nil: all of them
+}
+
+// key is what calls are counted by.
+func (c Caller) key() string {
+	switch {
+	case c.Token != "":
+		return "token:" + c.Token
+	case c.Session != "":
+		return "session:" + c.Session
+	}
+	return "local"
+}
+
+// Call is one tools/call on its way through the guards.
+type Call struct {
+	Tool      *specs.Tool // nil: there is no such tool
+	Caller    Caller
+	Arguments json.RawMessage // nil: none were sent
+	Start     telemetry.CallStart
+
+	// Set by the guards, for the tool.
+
+	Record *telemetry.Call // of this call
+	Once   *runs.Once      // idempotency key and request hash, if a key was given
+	Run    runs.ID         // the run that the call names, if any
+
+	// Progress tells the client how far the call is; nil when nobody listens.
+	Progress func(message string)
+}
+
+// Owner is whom the runs that the call starts belong to.
+func (c *Call) Owner() string { return c.Caller.Token }
+
+// Tell reports progress if somebody listens.
+func (c *Call) Tell(format string, args ...any) {
+	if c.Progress != nil {
+		c.Progress(fmt.Sprintf(format, args...))
+	}
+}
+
+// Options configure a Guard.
+type Options struct {
+	Telemetry   *telemetry.Telemetry
+	Redactor    *telemetry.Redactor
+	Locks       Locker
+	PerMinute   int           // calls a minute for each client; 0: no limit
+	MaxInFlight int           // calls under way in all; 0: no limit
+	LockWait    time.Duration // default 2 s
+	Now         func() time.Time
+}
+
+// Locker gives the call lock of a run: [runs.Store.LockCall].
+type Locker interface {
+	LockCall(ctx context.Context, id runs.ID, wait time.Duration) (release func(), err error)
+}
+
+// Guard is the list of guards with their state. It is used by all transports of a
+// process together.
+type Guard struct {
+	o        Options
+	schemas  validate.Lazy
+	buckets  buckets
+	inFlight atomic.Int64
+	draining atomic.Bool
+
+	mu   sync.Mutex
+	keys map[string]bool // idempotency keys under way
+}
+
+// New returns a guard.
+func New(o Options) *Guard {
+	if o.LockWait == 0 {
+		o.LockWait = 2 * time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	g := &Guard{o: o, keys: map[string]bool{}}
+	g.buckets.limit, g.buckets.burst = rate.Every(time.Minute/time.Duration(max(1, o.PerMinute))), o.PerMinute
+	return g
+}
+
+// Drain refuses the calls that come from now on.
+func (g *Guard) Drain() { g.draining.Store(true) }
+
+// pass is a guard: it refuses the call, or lets it pass with a context for what
+// comes behind it and something to undo at the call's end. Both may be nil.
+type pass struct {
+	reason string // of a refusal, for the metrics
+	ask    func(g *Guard, ctx context.Context, c *Call) (context.Context, func(), error)
+}
+
+// chain is the order of the guards behind the outermost, which records.
+func chain() []pass {
+	return []pass{
+		{"drain", (*Guard).drain},
+		{"limit", (*Guard).limit},
+		{"schema", (*Guard).schema},
+		{"access", (*Guard).access},
+		{"idempotency", (*Guard).idempotency},
+		{"lock", (*Guard).lock},
+		{"timeout", (*Guard).timeout},
+	}
+}
+
+// Do lets do happen if every guard allows it, and records the call, refused or
+// not: exactly one span, one sample and one record. It returns do's result with
+// secrets masked, or a fault that is fit for the client. A panic of do is INTERNAL.
+func (g *Guard) Do(ctx context.Context, c *Call, do func(context.Context) (json.RawMessage, string, error)) (out json.RawMessage, err error) {
+	c.Start.Start = g.o.Now()
+	c.Start.Arguments = c.Arguments
+	ctx, c.Record = g.o.Telemetry.StartCall(ctx, c.Start)
+	var undo []func()
+	var summary, stack string
+	defer func() {
+		if p := recover(); p != nil {
+			stack = fmt.Sprintf("panic: %v\n%s", p, debug.Stack())
+			out, err = nil, fault.New(fault.Internal, "internal error")
+		}
+		for i := len(undo) - 1; i >= 0; i-- {
+			undo[i]()
+		}
+		out, err = g.end(c, out, err, summary, stack)
+	}()
+	for _, p := range chain() {
+		next, release, refused := p.ask(g, ctx, c)
+		if next != nil {
+			ctx = next
+		}
+		if release != nil {
+			undo = append(undo, release)
+		}
+		if refused != nil {
+			c.Record.Rejected(p.reason)
+			return nil, refused
+		}
+	}
+	c.Record.GuardDone(g.o.Now().Sub(c.Start.Start))
+	out, summary, err = do(ctx)
+	if err != nil && context.Cause(ctx) != nil {
+		err = interrupted(ctx, err)
+	}
+	return out, err
+}
+
+// interrupted prefers why the call was interrupted to what that led to, unless the
+// tool had a fault of its own to tell.
+func interrupted(ctx context.Context, err error) error {
+	f := fault.From(err)
+	if f.Code != fault.Internal && f.Code != fault.Cancelled && f.Code != fault.ToolTimeout {
+		return err
+	}
+	return fault.From(context.Cause(ctx)).Because(err)
+}
+
+// end closes the record and makes the answer fit to leave.
+func (g *Guard) end(c *Call, out json.RawMessage, err error, summary, stack string) (json.RawMessage, error) {
+	e := telemetry.CallEnd{Outcome: telemetry.Success, Summary: summary, ResultBytes: len(out), Detail: stack}
+	if err == nil {
+		c.Record.End(e)
+		return g.o.Redactor.JSON(out), nil
+	}
+	f := g.presentable(fault.From(err))
+	e.Outcome, e.Code, e.Summary = telemetry.Failure, f.Code, f.Message
+	switch f.Code {
+	case fault.ToolTimeout:
+		e.Outcome = telemetry.Timeout
+	case fault.Cancelled:
+		e.Outcome = telemetry.Cancelled
+	}
+	if cause := f.Unwrap(); cause != nil && e.Detail == "" {
+		e.Detail = cause.Error()
+	}
+	e.RPCCode, e.ToolError = Style(c.Tool, f)
+	c.Record.End(e)
+	return nil, f
+}
+
+// presentable returns a copy of the fault with the registry's hint where it has
+// none of its own, and with secrets masked.
+func (g *Guard) presentable(f *fault.Fault) *fault.Fault {
+	hint := f.Hint
+	if info, ok := specs.Error(f.Code); ok && hint == "" {
+		hint = info.Hint
+	}
+	clean := &fault.Fault{Code: f.Code, Message: g.o.Redactor.String(f.Message), Retryable: f.Retryable, Hint: g.o.Redactor.String(hint)}
+	if f.Details != nil {
+		if raw, err := json.Marshal(f.Details); err == nil {
+			clean.Details = g.o.Redactor.JSON(raw)
+		}
+	}
+	return clean.Because(f.Unwrap())
+}
+
+// The JSON-RPC codes of the error styles.
+const (
+	rpcNoTool   = -32601
+	rpcInvalid  = -32602
+	rpcInternal = -32603
+)
+
+// Style says how a fault of a tool is sent: as a JSON-RPC error with a code, or as
+// a tool result. Launch and tasks use the former, the other toolsets the latter; an
+// unknown tool is -32601 everywhere.
+func Style(t *specs.Tool, f *fault.Fault) (rpcCode int, toolError bool) {
+	switch {
+	case f.Code == fault.UnknownTool:
+		return rpcNoTool, false
+	case t != nil && t.Toolset != "launch" && t.Toolset != "tasks":
+		return 0, true
+	case f.Code == fault.SchemaValidationFailed:
+		return rpcInvalid, false
+	}
+	return rpcInternal, false
+}
