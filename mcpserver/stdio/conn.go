@@ -135,6 +135,7 @@ func (c *conn) startCalls() {
 			c.calls.settle(next)
 			c.refuseWith(next.id.text, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest,
 				Message: "invalid request: a subscription needs an id that is new and within 53 bits"})
+			c.endIfIdle()
 			continue
 		}
 		c.give(&jsonrpc.Request{ID: next.sdk, Method: next.method, Params: next.params, Extra: &mcp.RequestExtra{
