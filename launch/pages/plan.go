@@ -1,0 +1,257 @@
+package pages
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/launch/dossier"
+)
+
+// Plan decides which pages to write: per required section, the rules' pages that
+// the evidence carries, up to the section's quota. It fails with
+// PAGE_PLANNER_INSUFFICIENT_EVIDENCE when no page at all can be written, with
+// IA_PLANNER_URL_COLLISION when two pages would have one file or address, and
+// with CONFIG_INVALID for a rule with a source that does not exist.
+func Plan(in PlanInput) (dossier.PagePlan, error) {
+	if err := in.Ruleset.check(); err != nil {
+		return dossier.PagePlan{}, err
+	}
+	p := newPlanner(in)
+	for _, section := range dossier.Sections() {
+		if slices.Contains(in.Config.RequiredSections, section) {
+			p.section(section)
+		}
+	}
+	if len(p.plan.Pages) == 0 {
+		return dossier.PagePlan{}, insufficient(in, p.plan.EvidenceVolume)
+	}
+	p.link()
+	slices.SortStableFunc(p.plan.Pages, func(a, b dossier.PlannedPage) int {
+		return cmp.Or(cmp.Compare(slices.Index(dossier.Sections(), a.Section), slices.Index(dossier.Sections(), b.Section)),
+			cmp.Compare(a.OutputPath, b.OutputPath))
+	})
+	return p.plan, p.collision()
+}
+
+func (r Ruleset) check() error {
+	for _, rule := range r.Pages {
+		for _, block := range rule.Blocks {
+			if sources[block.Source] == nil {
+				return fault.New(fault.ConfigInvalid, "ruleset %s: %s has a block of unknown source %q", r.Version, rule.Template, block.Source)
+			}
+		}
+	}
+	return nil
+}
+
+type planner struct {
+	*book
+	place
+	plan dossier.PagePlan
+}
+
+func newPlanner(in PlanInput) *planner {
+	b := newBook(in)
+	volume := volumeOf(in)
+	tier, change := tierFor(in.Config.LaunchTier, volume, in.Ruleset)
+	return &planner{
+		book:  b,
+		place: placeOf(in),
+		plan: dossier.PagePlan{
+			SchemaVersion: dossier.SchemaVersion, ProductSlug: in.Config.ProductSlug,
+			LaunchTier: tier, TierAdjustments: change, ProductType: cmp.Or(in.Config.ProductType, "other"),
+			EvidenceVolume: volume, Quotas: map[string]int{}, Pages: []dossier.PlannedPage{}, Omitted: []dossier.OmittedPage{},
+		},
+	}
+}
+
+func placeOf(in PlanInput) place {
+	return place{site: in.Site, product: in.Config.ProductSlug, locale: in.Config.Locale}
+}
+
+// section plans one section. Pages of folders come after the pages in them, so
+// that a folder without pages gets none.
+func (p *planner) section(section string) {
+	quota := quotaFor(section, p.plan.LaunchTier, p.plan.EvidenceVolume.Score, p.Ruleset)
+	var carried []dossier.PlannedPage
+	for _, rule := range p.Ruleset.Pages {
+		if rule.Section != section {
+			continue
+		}
+		for i, subject := range p.subjects(rule) {
+			page, reason := p.page(rule, subject, i)
+			if reason != "" {
+				p.omit(section, page.Slug, reason)
+				continue
+			}
+			carried = append(carried, page)
+		}
+	}
+	disambiguate(p, carried)
+	kept := carried[:min(quota, len(carried))]
+	for _, page := range carried[len(kept):] {
+		p.omit(section, page.Slug, fmt.Sprintf("the %s tier has room for %d pages in %s", p.plan.LaunchTier, quota, section))
+	}
+	kept = slices.DeleteFunc(slices.Clone(kept), func(page dossier.PlannedPage) bool {
+		rule, _ := p.Ruleset.rule(section, page.Template)
+		alone := rule.NeedsPages && !slices.ContainsFunc(kept, func(other dossier.PlannedPage) bool {
+			return other.OutputPath != page.OutputPath && strings.HasPrefix(other.URLPath, page.URLPath)
+		})
+		if alone {
+			p.omit(section, page.Slug, "there is no page to list")
+		}
+		return alone
+	})
+	p.plan.Quotas[section] = quota
+	p.plan.Pages = append(p.plan.Pages, kept...)
+}
+
+func (p *planner) omit(section, slug, reason string) {
+	p.plan.Omitted = append(p.plan.Omitted, dossier.OmittedPage{Section: section, Slug: slug, Reason: reason})
+}
+
+// subjects returns what a rule wants pages on: one nameless subject, or each
+// workflow or module.
+func (p *planner) subjects(rule Rule) []string {
+	var list []string
+	switch rule.ForEach {
+	case "workflow":
+		for _, w := range p.Facts.Workflows {
+			if !slices.Contains(p.Ruleset.SkipWorkflows, Slug(w.Tag)) && !slices.Contains(p.Ruleset.SkipWorkflows, Slug(plainText(w.Title))) {
+				list = append(list, w.Tag)
+			}
+		}
+	case "module":
+		for _, m := range p.Facts.APISurface.Modules {
+			if len(m.Symbols) > 0 {
+				list = append(list, m.Name)
+			}
+		}
+	default:
+		list = []string{""}
+	}
+	return list
+}
+
+// page plans one page, or says why the evidence does not carry it.
+func (p *planner) page(rule Rule, subject string, index int) (dossier.PlannedPage, string) {
+	parts := p.parts(rule, subject, nil, nil)
+	claims, snippets := used(parts)
+	name := p.nameOf(rule, subject)
+	page := dossier.PlannedPage{
+		Section: rule.Section, Slug: rule.Slug, Role: rule.Role, Template: rule.Template, Weight: rule.Weight + index,
+		RequiredHeadings: headings(parts), RequiredClaims: claims, Snippets: snippets, CrossLinks: []string{}, Subject: subject,
+	}
+	if page.Slug == "" {
+		page.Slug = Slug(name)
+		if page.Slug == "index" || page.Slug == "_index" {
+			page.Slug = "index-page" // a file index.md would be the folder's own page
+		}
+	}
+	fill := strings.NewReplacer("{product}", p.productName(), "{product_slug}", p.Config.ProductSlug, "{subject}", name, "{summary}", p.summary(parts, name)).Replace
+	page.Title = shorten(fill(rule.Title), 120)
+	page.Description = shorten(fill(rule.Description), 160)
+	page.Purpose = fill(rule.Purpose)
+	page.Slug = Slug(fill(page.Slug))
+	if rule.Slug == "_index" {
+		page.Slug = "_index"
+	}
+	p.locate(&page, rule)
+	return page, p.lacks(rule, len(claims), len(snippets))
+}
+
+// locate gives the page its file and address.
+func (p *planner) locate(page *dossier.PlannedPage, rule Rule) {
+	page.OutputPath = p.file(page.Section, rule.Folder, page.Slug)
+	page.URLPath = p.url(page.Section, page.OutputPath)
+}
+
+func (p *planner) lacks(rule Rule, claims, snippets int) string {
+	switch {
+	case claims < rule.MinClaims:
+		reason := fmt.Sprintf("it needs %d claims and the repository gives %d", rule.MinClaims, claims)
+		if api := p.Facts.APISurface; rule.Section == dossier.Reference && api.Status == "not_extracted" {
+			reason += "; the API was not extracted: " + cmp.Or(api.Reason, "no reason given")
+		}
+		return reason
+	case snippets < rule.MinSnippets:
+		return fmt.Sprintf("it needs %d snippets and the repository gives %d", rule.MinSnippets, snippets)
+	case claims+snippets < rule.MinEvidence:
+		return fmt.Sprintf("it needs %d claims and snippets together and the repository gives %d", rule.MinEvidence, claims+snippets)
+	}
+	return ""
+}
+
+func (b *book) productName() string {
+	return cmp.Or(b.Facts.ProductName, b.Config.ProductName, b.Config.ProductSlug)
+}
+
+// nameOf is what a page on the subject is called.
+func (b *book) nameOf(rule Rule, subject string) string {
+	if rule.ForEach == "workflow" {
+		w, _ := b.workflow(subject)
+		return cmp.Or(plainText(w.Title), w.Tag)
+	}
+	return subject
+}
+
+// summary is the first sentence that the page tells, else what the project says
+// of itself, else the name.
+func (b *book) summary(parts []part, name string) string {
+	for _, p := range parts {
+		for _, it := range p.items {
+			if it.text != "" && it.bullet == 0 {
+				return plainText(it.text)
+			}
+		}
+	}
+	for _, fact := range []dossier.Fact{b.Facts.Positioning.ShortDescription, b.Facts.Positioning.Tagline} {
+		if name == "" && b.knows(fact.ClaimID) {
+			return plainText(b.texts[fact.ClaimID])
+		}
+	}
+	return cmp.Or(name, b.productName())
+}
+
+// disambiguate numbers pages of subjects whose names give one slug.
+func disambiguate(p *planner, pages []dossier.PlannedPage) {
+	taken := map[string]bool{}
+	for i := range pages {
+		page := &pages[i]
+		rule, _ := p.Ruleset.rule(page.Section, page.Template)
+		base := page.Slug
+		for n := 2; taken[page.URLPath] && rule.ForEach != ""; n++ {
+			page.Slug = fmt.Sprintf("%s-%d", base, n)
+			p.locate(page, rule)
+		}
+		taken[page.URLPath] = true
+	}
+}
+
+func (p *planner) collision() error {
+	taken := map[string]string{}
+	for _, page := range p.plan.Pages {
+		for _, key := range []string{p.host(page.Section) + page.URLPath, "file " + strings.ToLower(page.OutputPath)} {
+			if other, ok := taken[key]; ok {
+				return fault.New(fault.URLCollision, "%s and %s would have the address %s", other, page.OutputPath, page.URLPath).
+					WithHint("Give the sections folders of their own in site_layout, or take one of them out of required_sections.")
+			}
+			taken[key] = page.OutputPath
+		}
+	}
+	return nil
+}
+
+func insufficient(in PlanInput, volume dossier.EvidenceVolume) error {
+	missing := append([]string{}, in.Facts.Missing...)
+	if api := in.Facts.APISurface; api.Status != "extracted" && api.Reason != "" {
+		missing = append(missing, "the API: "+api.Reason)
+	}
+	return fault.New(fault.InsufficientEvidence, "the repository says too little for any page in %s: %d claims, %d snippets, %d API symbols",
+		strings.Join(in.Config.RequiredSections, ", "), volume.Claims, volume.Snippets, volume.Symbols).
+		WithHint("Add a README that says what the project does, or a package manifest with name and description, and commit it; then start a new run.").
+		WithDetails(map[string][]string{"missing": missing})
+}
