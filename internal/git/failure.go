@@ -92,8 +92,14 @@ var (
 	fileURL        = regexp.MustCompile(`file://[^\s'"]*`)
 )
 
-// redact removes user names and passwords of URLs, and absolute paths.
-func (g *Git) redact(text string) string {
+// redact removes user names and passwords of URLs, the known folders, and whatever
+// else looks like an absolute path.
+func redact(text string, known ...string) string {
+	for _, dir := range known {
+		if len(dir) > 1 {
+			text = strings.ReplaceAll(text, dir, "<path>")
+		}
+	}
 	text = userinfo.ReplaceAllString(text, "$1")
 	text = fileURL.ReplaceAllString(text, "<path>")
 	text = quoted.ReplaceAllString(text, "$1<path>$2")

@@ -154,7 +154,7 @@ func (g *Git) run(ctx context.Context, c call) (string, error) {
 		return "", fault.New(fault.ProcessFailed, "git %s printed more than %d MiB", c.name(), maxOutput>>20)
 	}
 	if !result.OK() {
-		f := &failure{name: c.name(), exit: result.Exit, stderr: g.redact(string(result.Stderr))}
+		f := &failure{name: c.name(), exit: result.Exit, stderr: redact(string(result.Stderr), c.dir, proc.Getenv(g.env, "HOME"))}
 		return "", fault.New(fault.ProcessFailed, "%s", f.Error()).Because(f)
 	}
 	return string(result.Stdout), nil

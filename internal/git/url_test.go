@@ -107,14 +107,14 @@ func TestRedact(t *testing.T) {
 			t.Errorf("Redact(%q) = %q, want %q", in, got, want)
 		}
 	}
-	g := &Git{}
 	for in, want := range map[string]string{
 		"fatal: repository '/home/me/x y/z' does not exist":  "fatal: repository '<path>' does not exist",
 		"fatal: unable to access 'https://u:p@h.org/x/': no": "fatal: unable to access 'https://h.org/x/': no",
 		"error: open(/tmp/a/b): denied":                      "error: open(<path>): denied",
+		"fatal: cannot mkdir /known/my dir/x: No such file":  "fatal: cannot mkdir <path>/x: No such file",
 		"fatal: cannot mkdir /root/x: No such file":          "fatal: cannot mkdir <path>: No such file",
 	} {
-		if got := g.redact(in); got != want {
+		if got := redact(in, "/known/my dir", "/"); got != want {
 			t.Errorf("redact(%q) = %q, want %q", in, got, want)
 		}
 	}
