@@ -183,9 +183,10 @@ func (r *reader) codeSpan(n *ast.CodeSpan) {
 
 // markers collects the claim markers outside code.
 func (r *reader) markers() {
-	for _, m := range claimMarker.FindAllSubmatchIndex(r.Source[r.Body:], -1) {
+	body := r.Source[r.Body:]
+	for _, m := range claimMarker.FindAllSubmatchIndex(body, -1) {
 		if at := m[0] + r.Body; !r.InCode(at) {
-			r.Claims = append(r.Claims, Marker{ID: string(r.Source[m[2]+r.Body : m[3]+r.Body]), Line: r.Line(at)})
+			r.Claims = append(r.Claims, Marker{ID: string(body[m[2]:m[3]]), Line: r.Line(at), Start: at, End: m[1] + r.Body})
 		}
 	}
 }

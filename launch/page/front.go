@@ -37,10 +37,11 @@ type Front struct {
 
 // Field is one top-level key.
 type Field struct {
-	Key  string
-	Line int
-	Type string // "" if it cannot be known: an alias
-	Text string // the value of a scalar; "" for a list, a map and null
+	Key   string
+	Line  int
+	Type  string   // "" if it cannot be known: an alias
+	Text  string   // the value of a scalar; "" for a list, a map and null
+	Items []string // the scalars of a list
 }
 
 // Field returns the field of the key.
@@ -77,6 +78,15 @@ type block struct {
 	start, end   int // content
 	body         int // offset after the closing delimiter and its line end
 	unterminated bool
+}
+
+// ReadFront reads only the front matter of a page.
+func ReadFront(src []byte) Front {
+	if err := checkText(src); err != nil {
+		return Front{}
+	}
+	f, _ := readFront(src)
+	return f
 }
 
 // readFront reads the front matter and returns the offset of the body.

@@ -42,7 +42,15 @@ func yamlFields(content []byte) ([]Field, int, error) {
 	for _, entry := range entries {
 		key := entry.Key.GetToken()
 		kind, text := yamlValue(entry.Value)
-		fields = append(fields, Field{Key: key.Value, Line: key.Position.Line, Type: kind, Text: text})
+		field := Field{Key: key.Value, Line: key.Position.Line, Type: kind, Text: text}
+		if list, ok := entry.Value.(*ast.SequenceNode); ok {
+			for _, item := range list.Values {
+				if _, text := yamlValue(item); text != "" {
+					field.Items = append(field.Items, text)
+				}
+			}
+		}
+		fields = append(fields, field)
 	}
 	return fields, 0, nil
 }
@@ -124,7 +132,7 @@ func tomlFields(content []byte) ([]Field, int, error) {
 		}
 		seen[key[0]] = true
 		kind, text := plainValue(values[key[0]])
-		fields = append(fields, Field{Key: key[0], Line: max(lines[key[0]], 1), Type: kind, Text: text})
+		fields = append(fields, Field{Key: key[0], Line: max(lines[key[0]], 1), Type: kind, Text: text, Items: plainItems(values[key[0]])})
 	}
 	return fields, 0, nil
 }
@@ -175,7 +183,7 @@ func jsonFields(content []byte) ([]Field, int, error) {
 		}
 		seen[key] = true
 		kind, text := plainValue(value)
-		fields = append(fields, Field{Key: key, Line: line, Type: kind, Text: text})
+		fields = append(fields, Field{Key: key, Line: line, Type: kind, Text: text, Items: plainItems(value)})
 	}
 	if _, err := dec.Token(); err != nil && err != io.EOF {
 		return fail(err)
@@ -201,4 +209,16 @@ func plainValue(v any) (kind, text string) {
 		return Map, ""
 	}
 	return List, ""
+}
+
+// plainItems returns the scalars of a decoded list.
+func plainItems(v any) []string {
+	list, _ := v.([]any)
+	var items []string
+	for _, item := range list {
+		if _, text := plainValue(item); text != "" {
+			items = append(items, text)
+		}
+	}
+	return items
 }

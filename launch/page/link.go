@@ -34,14 +34,16 @@ type Link struct {
 	label span
 }
 
-// Relink returns the page with the link's destination replaced. Label and kind
-// of quoting stay; a reference becomes an inline link.
+// Relink returns the page with the link's destination replaced, for a ref or
+// relref the shortcode's argument. The label stays; a reference becomes an
+// inline link, and a title is dropped.
 func (p *Page) Relink(l Link, dest string) []byte {
 	switch {
+	case l.IsRef:
+		at := l.Start + max(strings.LastIndex(string(p.Source[l.Start:l.End]), l.Dest), 0)
+		return p.splice(at, min(at+len(l.Dest), l.End), strings.ReplaceAll(dest, `"`, ""))
 	case l.Kind == HTML:
 		return p.splice(l.Start, l.End, html.EscapeString(dest))
-	case l.Kind == Ref:
-		return p.splice(l.Start, l.End, dest)
 	case l.Kind == Auto:
 		return p.splice(l.Start, l.End, "<"+dest+">")
 	}

@@ -82,8 +82,10 @@ type Statement struct {
 
 // Marker is a claim marker. ID is what was written, well formed or not.
 type Marker struct {
-	ID   string
-	Line int
+	ID    string
+	Line  int
+	Start int // offset of the comment
+	End   int
 }
 
 type span struct{ start, end int }

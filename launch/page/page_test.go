@@ -60,7 +60,7 @@ func describe(t *testing.T, src []byte) string {
 		fmt.Fprintf(&out, "front matter error at %d: %v\n", p.Front.ErrLine, p.Front.Err)
 	}
 	for _, f := range p.Front.Fields {
-		fmt.Fprintf(&out, "field %d %s %s %q\n", f.Line, f.Key, f.Type, f.Text)
+		fmt.Fprintf(&out, "field %d %s %s %q %q\n", f.Line, f.Key, f.Type, f.Text, f.Items)
 	}
 	for _, h := range p.Headings {
 		fmt.Fprintf(&out, "heading %d h%d #%s %q\n", h.Line, h.Level, h.ID, h.Text)

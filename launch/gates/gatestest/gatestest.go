@@ -1,0 +1,180 @@
+// Package gatestest makes sites for the tests of gates and fixes from txtar
+// files.
+//
+// An archive's files are the site's, except artifacts/NAME, which replaces or
+// adds an artifact (merged over a valid one if it is a JSON object), and
+// repo/PATH, a file of the product's repository. Files that end in ".want" or
+// begin with "after/" are what the test expects. The archive's comment may hold
+// lines "gate: NAME", "changed: PATH …" (default: every page) and
+// "profile: NAME"; a file whose content is "-> TARGET" is a symbolic link.
+package gatestest
+
+import (
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/gantry-run/gantry/launch/dossier"
+	"github.com/gantry-run/gantry/launch/gates"
+)
+
+// Case is one loaded archive.
+type Case struct {
+	Archive *txtar.Archive
+	Gate    string
+	Profile string
+	Input   *gates.Input
+	dir     string
+}
+
+// Load unpacks the archive into temporary folders.
+func Load(t testing.TB, file string) Case {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Unpack(t, archive)
+}
+
+// Unpack is Load for an archive in memory.
+func Unpack(t testing.TB, archive *txtar.Archive) Case {
+	t.Helper()
+	c := Case{Archive: archive, Profile: "local", dir: t.TempDir()}
+	site, repo := filepath.Join(c.dir, "site"), filepath.Join(c.dir, "repo")
+	artifacts := defaults()
+	var pages []string
+	for _, f := range archive.Files {
+		switch name, artifact := strings.CutPrefix(f.Name, "artifacts/"); {
+		case artifact:
+			artifacts[name] = merge(t, artifacts[name], f.Data)
+		case strings.HasPrefix(f.Name, "repo/"):
+			write(t, filepath.Join(repo, strings.TrimPrefix(f.Name, "repo/")), f.Data)
+		case strings.HasPrefix(f.Name, "after/"), strings.HasSuffix(f.Name, ".want"):
+		default:
+			write(t, filepath.Join(site, f.Name), f.Data)
+			pages = append(pages, f.Name)
+		}
+	}
+	c.Input = &gates.Input{
+		Site: root(t, site), Repo: root(t, repo), Changed: pages, Config: config(), Context: siteContext(artifacts),
+		Artifact: func(name string) ([]byte, error) {
+			raw, ok := artifacts[name]
+			if !ok {
+				return nil, fs.ErrNotExist
+			}
+			return raw, nil
+		},
+	}
+	for line := range strings.Lines(string(archive.Comment)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch key {
+		case "gate":
+			c.Gate = value
+		case "profile":
+			c.Profile = value
+		case "changed":
+			c.Input.Changed = strings.Fields(value)
+		}
+	}
+	return c
+}
+
+// Gate returns the gate that the archive names.
+func (c Case) Gates(t testing.TB) []gates.Gate {
+	t.Helper()
+	if c.Gate == "" {
+		return gates.All()
+	}
+	i := slices.IndexFunc(gates.All(), func(g gates.Gate) bool { return g.Name == c.Gate })
+	if i < 0 {
+		t.Fatalf("no gate %q", c.Gate)
+	}
+	return gates.All()[i : i+1]
+}
+
+// File returns the archive's file of the name.
+func (c Case) File(name string) (string, bool) {
+	for _, f := range c.Archive.Files {
+		if f.Name == name {
+			return string(f.Data), true
+		}
+	}
+	return "", false
+}
+
+// Site returns the files of the site as they are now.
+func (c Case) Site(t testing.TB) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	base := filepath.Join(c.dir, "site")
+	err := filepath.WalkDir(base, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		raw, err := os.ReadFile(name)
+		rel, _ := filepath.Rel(base, name)
+		files[filepath.ToSlash(rel)] = string(raw)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func root(t testing.TB, dir string) *os.Root {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+func write(t testing.TB, name string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if target, link := strings.CutPrefix(strings.TrimSpace(string(data)), "-> "); link {
+		err = os.Symlink(target, name)
+	} else {
+		err = os.WriteFile(name, data, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// merge puts the members of an object over those of the default.
+func merge(t testing.TB, base, over []byte) []byte {
+	t.Helper()
+	var a, b map[string]json.RawMessage
+	if json.Unmarshal(base, &a) != nil || json.Unmarshal(over, &b) != nil {
+		return over
+	}
+	maps.Copy(a, b)
+	raw, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func siteContext(artifacts map[string][]byte) (c dossier.SiteContext) {
+	_ = json.Unmarshal(artifacts[dossier.SiteContextName], &c) // a broken one is the schema gate's case
+	return c
+}

@@ -1,0 +1,129 @@
+package gates
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/gantry-run/gantry/launch/dossier"
+	"github.com/gantry-run/gantry/launch/page"
+)
+
+// snippetsGate lets a page show no code that the product does not have: each
+// code block is a snippet of the catalogue, or consists of install commands and
+// signatures of the product facts.
+func snippetsGate() Gate {
+	return Gate{
+		Name: "snippets", Title: "every code block is from the product's repository",
+		Codes:   []string{SnippetNotInCatalog, SnippetSyntaxError},
+		Timeout: within(60*time.Second, 120*time.Second), Run: runSnippets,
+	}
+}
+
+func runSnippets(ctx context.Context, in *Input) (Outcome, error) {
+	known, err := newKnownCode(in)
+	if err != nil {
+		return Outcome{}, err
+	}
+	var out Outcome
+	_, err = in.changedPages(ctx, func(p *page.Page) {
+		for _, f := range p.Fences {
+			if strings.TrimSpace(f.Content) == "" {
+				continue
+			}
+			out.Checked++
+			out.Issues = append(out.Issues, known.check(p.Path, f)...)
+		}
+	}, nil)
+	return out, err
+}
+
+// knownCode is the code that a page may show.
+type knownCode struct {
+	byID      map[string]dossier.Snippet
+	byContent map[string]dossier.Snippet // by trimmed content, the first of a kind
+	lines     map[string]bool            // install commands and lines of signatures
+}
+
+func newKnownCode(in *Input) (*knownCode, error) {
+	var catalog dossier.SnippetCatalog
+	if err := in.document(dossier.SnippetCatalogName, &catalog); err != nil {
+		return nil, err
+	}
+	var facts dossier.ProductFacts
+	if err := in.document(dossier.ProductFactsName, &facts); err != nil {
+		return nil, err
+	}
+	k := &knownCode{byID: map[string]dossier.Snippet{}, byContent: map[string]dossier.Snippet{}, lines: map[string]bool{}}
+	for _, s := range catalog.Snippets {
+		k.byID[s.ID] = s
+		if _, ok := k.byContent[trimCode(s.Content)]; !ok {
+			k.byContent[trimCode(s.Content)] = s
+		}
+	}
+	for _, d := range facts.Distribution {
+		k.addLines(d.InstallCommands...)
+	}
+	for _, m := range facts.APISurface.Modules {
+		for _, s := range m.Symbols {
+			k.addLines(s.Signature)
+		}
+	}
+	return k, nil
+}
+
+func (k *knownCode) addLines(texts ...string) {
+	for _, text := range texts {
+		for line := range strings.Lines(text) {
+			k.lines[strings.TrimSpace(line)] = true
+		}
+	}
+}
+
+func (k *knownCode) check(path string, f page.Fence) []dossier.Issue {
+	one := func(code, severity, fix, format string, args ...any) []dossier.Issue {
+		return []dossier.Issue{issue("snippets", code, severity, path, f.Line, fix, format, args...)}
+	}
+	snippet, ok := k.byContent[trimCode(f.Content)]
+	if named, known := k.byID[f.SnippetID]; f.SnippetID != "" {
+		switch {
+		case !known:
+			return one(SnippetNotInCatalog, dossier.Error, "Name a snippet of snippet_catalog.json.",
+				"there is no snippet %s", quote(f.SnippetID))
+		case trimCode(named.Content) != trimCode(f.Content):
+			return one(SnippetNotInCatalog, dossier.Error, "Show the snippet as the catalogue has it.",
+				"the code block differs from snippet %s", f.SnippetID)
+		}
+		snippet, ok = named, true
+	}
+	if !ok && !k.onlyKnownLines(f.Content) {
+		first, _, _ := strings.Cut(strings.TrimSpace(f.Content), "\n")
+		return one(SnippetNotInCatalog, dossier.Error, "Replace it by a snippet of snippet_catalog.json, or remove it.",
+			"the code block is not from the repository; it begins %s", quote(first))
+	}
+	if ok && snippet.Syntax == "invalid" {
+		return one(SnippetSyntaxError, dossier.Warning, "Choose another snippet, or correct it in the product's repository.",
+			"snippet %s does not parse: %s", snippet.ID, quote(snippet.SyntaxErr))
+	}
+	return nil
+}
+
+func (k *knownCode) onlyKnownLines(content string) bool {
+	for line := range strings.Lines(content) {
+		if line = strings.TrimSpace(line); line != "" && !k.lines[line] {
+			return false
+		}
+	}
+	return true
+}
+
+// trimCode removes what a page may change: CR, space at line ends, and blank
+// lines and the line end at the end.
+func trimCode(code string) string {
+	var b strings.Builder
+	for line := range strings.Lines(code) {
+		b.WriteString(strings.TrimRight(line, " \t\r\n"))
+		b.WriteByte('\n')
+	}
+	return strings.Trim(b.String(), "\n")
+}
