@@ -28,6 +28,7 @@ func TestEveryCallLeavesOneOfEach(t *testing.T) {
 		{"tool error", CallEnd{Outcome: Failure, ToolError: true, Code: fault.ArtifactNotFound}, "", EventToolFailed, "tool_error", "WARN"},
 		{"rpc error", CallEnd{Outcome: Failure, RPCCode: -32603, Code: fault.RunLocked}, "lock", EventToolFailed, "-32603", "WARN"},
 		{"client's fault", CallEnd{Outcome: Failure, RPCCode: -32602, Code: fault.InvalidInput}, "schema", EventToolFailed, "", "WARN"},
+		{"unreadable", CallEnd{Outcome: Failure, RPCCode: -32700, Code: fault.InvalidInput}, "arguments", EventToolFailed, "", "WARN"},
 		{"timeout", CallEnd{Outcome: Timeout, RPCCode: -32603, Code: fault.ToolTimeout}, "", EventToolTimeout, "-32603", "WARN"},
 		{"cancelled", CallEnd{Outcome: Cancelled}, "", "", "cancelled", "WARN"},
 		{"panic", CallEnd{Outcome: Failure, RPCCode: -32603, Code: fault.Internal, Detail: "boom\ngoroutine 1"}, "panic", EventToolFailed, "-32603", "ERROR"},

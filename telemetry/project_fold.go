@@ -146,10 +146,13 @@ func (f *runFold) putRun(start, end time.Time, status Status, failure runs.Failu
 		SpanID: f.run.SpanID(""), Tool: f.created.Tool, TraceID: f.run.TraceID(), Workflow: f.created.Workflow.Name}, f.counts)
 }
 
-// end closes the run, and the work items that it leaves unfinished.
+// end closes the run, and the work items and commands that it leaves unfinished.
 func (f *runFold) end(e runs.Event, status Status, failure runs.Failure) {
 	for _, id := range slices.Sorted(maps.Keys(f.items)) {
 		f.closeItem(e, id, StatusCancelled, itemEnd{})
+	}
+	for _, id := range slices.Sorted(maps.Keys(f.calls)) {
+		f.settleCall(f.calls[id], StatusPartial, "") // nobody will answer it
 	}
 	start := e.TS
 	if r := f.records[string(f.run)]; r != nil {
@@ -172,13 +175,7 @@ func (f *runFold) command(e runs.Event) {
 	}
 	receipt := payload[runs.Receipt](e)
 	call := f.calls[receipt.CommandID]
-	old := f.records[call]
-	if call == "" || old == nil {
-		return
-	}
 	delete(f.calls, receipt.CommandID)
-	var known callContext
-	_ = json.Unmarshal(old.Context, &known) // written by rebuild
 	status, code := StatusSuccess, ""
 	if receipt.Status == runs.Refused {
 		status = StatusFailure
@@ -186,6 +183,17 @@ func (f *runFold) command(e runs.Event) {
 			code = receipt.Failure.Code
 		}
 	}
+	f.settleCall(call, status, code)
+}
+
+// settleCall closes the rebuilt record of a call, if there is one.
+func (f *runFold) settleCall(call string, status Status, code string) {
+	old := f.records[call]
+	if old == nil {
+		return
+	}
+	var known callContext
+	_ = json.Unmarshal(old.Context, &known) // written by rebuild
 	f.rebuild(call, known.Tool, old.StartTime, status, code)
 }
 

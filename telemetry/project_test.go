@@ -251,7 +251,7 @@ func TestLostCallRecordsAreRebuilt(t *testing.T) {
 	r := newRig(t, nil)
 	r.project(launchStory(t, ids...), 0, 16)
 	got := byEventID(r.page(Query{RunID: "r_20261120T100000Z_abcdefghijkl"}))
-	for i, want := range []Record{{Status: StatusSuccess}, {Status: StatusFailure, ErrorSummary: "ILLEGAL_STATE"}, {Status: StatusRunning}} {
+	for i, want := range []Record{{Status: StatusSuccess}, {Status: StatusFailure, ErrorSummary: "ILLEGAL_STATE"}, {Status: StatusPartial}} {
 		rec := got[ids[i]]
 		if rec.JobType != JobCall || rec.Status != want.Status || rec.ErrorSummary != want.ErrorSummary || !strings.Contains(string(rec.Context), `"rebuilt":true`) {
 			t.Errorf("%d: %+v %s", i, rec, rec.Context)

@@ -25,6 +25,8 @@ type recorder struct {
 	stopped chan struct{} // closed when the goroutine is gone
 	dropped atomic.Int64
 
+	failing bool // the last write failed; the goroutine\'s own
+
 	once    sync.Once // starts the goroutine
 	started atomic.Bool
 	mu      sync.RWMutex // held for reading while sending
@@ -136,8 +138,15 @@ func (q *recorder) batch(first Record) []Record {
 func (q *recorder) write(batch []Record) {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
-	if err := q.store.insert(ctx, batch); err != nil {
+	err := q.store.insert(ctx, batch)
+	if err != nil {
 		q.dropped.Add(int64(len(batch)))
-		q.log.Error("telemetry records dropped", "records", len(batch), "err", err)
 	}
+	if err != nil && !q.failing {
+		q.log.Error("telemetry records are being dropped", "err", err)
+	}
+	if err == nil && q.failing {
+		q.log.Info("telemetry records are kept again", "dropped", q.dropped.Load())
+	}
+	q.failing = err != nil
 }

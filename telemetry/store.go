@@ -71,7 +71,7 @@ func (s *store) open(ctx context.Context) (*sql.DB, error) {
 		return nil, errStoreClosed
 	}
 	if s.db == nil {
-		d, err := db.Open(ctx, s.path, db.Options{Synchronous: db.Normal, Migrations: migrations})
+		d, err := db.Open(ctx, s.path, db.Options{Synchronous: "NORMAL", Migrations: migrations})
 		if err != nil {
 			return nil, fmt.Errorf("open the record store: %w", err)
 		}

@@ -128,6 +128,9 @@ func (t *Telemetry) Shutdown(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// Redactor returns the redactor that stands on every way out.
+func (t *Telemetry) Redactor() *Redactor { return t.redact }
+
 // Dropped returns how many records were lost because the queue was full or the
 // store could not be written.
 func (t *Telemetry) Dropped() int64 {
