@@ -21,7 +21,7 @@ const (
 
 // Folder names that say what is in them, in lower case.
 var (
-	testDirs    = []string{"test", "tests", "__tests__", "spec", "specs", "testdata", "e2e"}
+	testDirs    = []string{"test", "tests", "__tests__", "spec", "specs", "testdata", "_test", "e2e"}
 	docDirs     = []string{"doc", "docs", "documentation"}
 	exampleDirs = []string{"example", "examples", "sample", "samples", "demo", "demos", "_examples"}
 	vendorDirs  = []string{"vendor", "node_modules", "third_party", "third-party", "bower_components", "dist", "__pycache__", ".venv"}

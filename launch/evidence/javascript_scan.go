@@ -1,0 +1,214 @@
+package evidence
+
+import (
+	"regexp"
+	"strings"
+)
+
+// jsStatement is a statement of a file's top level: its text up to the bound,
+// its first line, and the first sentence of the JSDoc comment before it.
+type jsStatement struct {
+	text string
+	line int
+	doc  string
+}
+
+const maxStatement = 4000
+
+// jsScanner splits a file into its top-level statements. It knows strings,
+// template literals, comments and regular expressions, so nothing inside one is
+// taken for code.
+type jsScanner struct {
+	src        string
+	at, line   int
+	depth      int
+	text       strings.Builder
+	start      int
+	doc        string
+	last       byte // the last byte of code that is no space
+	statements []jsStatement
+}
+
+func jsStatements(src string) []jsStatement {
+	s := &jsScanner{src: src, line: 1}
+	for s.at < len(src) {
+		s.step()
+	}
+	s.flush()
+	return s.statements
+}
+
+func (s *jsScanner) step() {
+	c := s.src[s.at]
+	rest := s.src[s.at:]
+	switch {
+	case c == '\n':
+		s.newline()
+	case strings.HasPrefix(rest, "//"), s.at == 0 && strings.HasPrefix(rest, "#!"):
+		s.skipTo(strings.IndexByte(rest, '\n'))
+	case strings.HasPrefix(rest, "/*"):
+		s.comment(rest)
+	case c == '"' || c == '\'' || c == '`':
+		s.quoted(c)
+	case c == '/' && s.regexpMayStart():
+		s.regexp()
+	case c == '{' || c == '(' || c == '[':
+		s.depth++
+		s.emit(c)
+	case c == '}' || c == ')' || c == ']':
+		s.depth = max(s.depth-1, 0)
+		s.emit(c)
+		if c == '}' && s.depth == 0 && s.endsBlock() {
+			s.flush()
+		}
+	case c == ';' && s.depth == 0:
+		s.emit(c)
+		s.flush()
+	default:
+		s.emit(c)
+	}
+}
+
+// newline ends a statement where the next line cannot continue it.
+func (s *jsScanner) newline() {
+	s.line++
+	s.at++
+	if s.depth > 0 || s.text.Len() == 0 {
+		s.space()
+		return
+	}
+	next := strings.TrimLeft(s.src[s.at:min(len(s.src), s.at+200)], " \t\r\n")
+	if strings.IndexByte("=,+-*/(.&|?:<[{", s.last) < 0 && jsStarts.MatchString(next) {
+		s.flush()
+		return
+	}
+	s.space()
+}
+
+var jsStarts = regexp.MustCompile(`^(export|import|module\.exports|exports\.|exports\s*=|const|let|var|function|class|async function|interface|type \w|enum|declare|abstract|/\*|//|@)`)
+
+func (s *jsScanner) space() {
+	if s.text.Len() > 0 && s.text.Len() < maxStatement {
+		s.text.WriteByte(' ')
+	}
+}
+
+func (s *jsScanner) emit(c byte) {
+	s.at++
+	if c == ' ' || c == '\t' || c == '\r' {
+		s.space()
+		return
+	}
+	if s.text.Len() == 0 {
+		s.start = s.line
+	}
+	if s.text.Len() < maxStatement {
+		s.text.WriteByte(c)
+	}
+	s.last = c
+}
+
+// endsBlock reports whether a closing brace at the top level ends the statement.
+func (s *jsScanner) endsBlock() bool {
+	head := s.text.String()
+	return jsBlock.MatchString(head) && !strings.HasPrefix(head, "export {") && !strings.HasPrefix(head, "export type {") && !strings.HasPrefix(head, "import")
+}
+
+var jsBlock = regexp.MustCompile(`^(export\s+)?(declare\s+)?(default\s+)?(abstract\s+)?(async\s+)?(function|class|interface|enum|namespace|if|for|while|try|switch)\b`)
+
+func (s *jsScanner) flush() {
+	if text := strings.TrimSpace(s.text.String()); text != "" && text != ";" {
+		s.statements = append(s.statements, jsStatement{text, s.start, s.doc})
+		s.doc = ""
+	}
+	s.text.Reset()
+	s.last = 0
+}
+
+// skipTo moves n bytes on, or to the end when n is negative, counting lines.
+func (s *jsScanner) skipTo(n int) {
+	end := len(s.src)
+	if n >= 0 {
+		end = min(end, s.at+n)
+	}
+	s.line += strings.Count(s.src[s.at:end], "\n")
+	s.at = end
+}
+
+func (s *jsScanner) comment(rest string) {
+	end := strings.Index(rest[2:], "*/")
+	if end < 0 {
+		s.skipTo(-1)
+		return
+	}
+	if s.depth == 0 && s.text.Len() == 0 {
+		s.doc = ""
+		if strings.HasPrefix(rest, "/**") && end > 1 {
+			s.doc = jsDoc(rest[3 : end+2])
+		}
+	}
+	s.skipTo(end + 4)
+}
+
+// jsDoc returns the first sentence of a JSDoc comment.
+func jsDoc(comment string) string {
+	var lines []string
+	for line := range strings.Lines(comment) {
+		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "*"))
+		if strings.HasPrefix(line, "@") {
+			break
+		}
+		lines = append(lines, line)
+	}
+	return firstSentence(strings.Join(lines, "\n"))
+}
+
+// quoted passes over a string or a template literal, of which the text keeps
+// short ones: a module's name is one.
+func (s *jsScanner) quoted(quote byte) {
+	from := s.at
+	i := s.at + 1
+	for i < len(s.src) && s.src[i] != quote && (quote == '`' || s.src[i] != '\n') {
+		if s.src[i] == '\\' {
+			i++
+		}
+		i++
+	}
+	end := min(i+1, len(s.src))
+	literal := s.src[from:end]
+	if s.text.Len() == 0 {
+		s.start = s.line
+	}
+	if len(literal) < 200 && quote != '`' && s.text.Len() < maxStatement {
+		s.text.WriteString(literal)
+	} else if s.text.Len() < maxStatement {
+		s.text.WriteString(string(quote) + string(quote))
+	}
+	s.last = quote
+	s.skipTo(end - from)
+}
+
+// regexpMayStart reports whether a slash here opens a regular expression: where
+// an operand is due.
+func (s *jsScanner) regexpMayStart() bool {
+	return s.last == 0 || strings.IndexByte("=(,:[!&|?{};+-*%<>~^", s.last) >= 0
+}
+
+func (s *jsScanner) regexp() {
+	class := false
+	for i := s.at + 1; i < len(s.src) && s.src[i] != '\n'; i++ {
+		switch c := s.src[i]; {
+		case c == '\\':
+			i++
+		case c == '[':
+			class = true
+		case c == ']':
+			class = false
+		case c == '/' && !class:
+			s.skipTo(i + 1 - s.at)
+			s.last = '/'
+			return
+		}
+	}
+	s.emit('/') // a division after all
+}

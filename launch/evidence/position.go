@@ -1,0 +1,185 @@
+package evidence
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gantry-run/gantry/launch/dossier"
+)
+
+// position sums up: how the product presents itself, what it handles, what one
+// does with it.
+func (g *gatherer) position(context.Context) {
+	g.readmeLicenses()
+	g.confirmInstall()
+	g.positioning()
+	g.formatsAndPlatforms()
+	g.workflows()
+}
+
+// positioning takes the tagline from the manifest and the short description
+// from the README's first sentence; each stands in for the other.
+func (g *gatherer) positioning() {
+	p := &g.facts.Positioning
+	var opening *dossier.Claim
+	for _, claim := range g.firstLines {
+		if strings.HasPrefix(strings.ToLower(plainText(claim.Text)), strings.ToLower(g.name)+" ") {
+			opening = claim
+			break
+		}
+	}
+	if opening == nil && len(g.firstLines) > 0 {
+		opening = g.firstLines[0]
+	}
+	if p.Tagline.Value == "" {
+		p.Tagline = g.slogan()
+	}
+	if opening != nil {
+		p.ShortDescription = dossier.Fact{Value: opening.Text, ClaimID: opening.ID}
+		if p.Tagline.Value == "" {
+			var text prose
+			text.write(opening.Text, 1)
+			p.Tagline = dossier.Fact{Value: plainText(text.split()[0].text), ClaimID: opening.ID}
+		}
+	}
+	if p.ShortDescription.Value == "" && p.Tagline.ClaimID != "" {
+		p.ShortDescription = dossier.Fact{Value: g.claims.get(p.Tagline.ClaimID).Text, ClaimID: p.Tagline.ClaimID}
+	}
+}
+
+// slogan is a short paragraph without a verb right under the README's title.
+func (g *gatherer) slogan() dossier.Fact {
+	for _, doc := range g.docs {
+		if !doc.readme {
+			continue
+		}
+		for _, b := range doc.blocks {
+			if len(b.headings) > 1 || b.kind != paragraph {
+				return dossier.Fact{}
+			}
+			sentences := b.prose.split()
+			if len(sentences) == 0 || b.prose.isLinks() {
+				continue
+			}
+			s := sentences[0]
+			words := strings.TrimRight(s.plain, ".")
+			if n := len(strings.Fields(words)); n < 3 || n > 15 || !isReadable(words+" as described") || outside.MatchString(words) || startsLost.MatchString(words) || isClaim(words) {
+				return dossier.Fact{}
+			}
+			id := g.claims.add(g.name+" is described as “"+escapeText(words)+"”.", kindMetadata, fact, doc.anchor(b), cite(doc.path, s.start, s.end, fromMarketing))
+			return dossier.Fact{Value: words, ClaimID: id}
+		}
+	}
+	return dossier.Fact{}
+}
+
+var planned = regexp.MustCompile(`(?i)\b(planned|roadmap|in the future|coming soon)\b`)
+
+// formatsAndPlatforms lists the formats and systems that claims name.
+func (g *gatherer) formatsAndPlatforms() {
+	for _, claim := range g.claims.order {
+		words := plainText(claim.Text)
+		if claim.Kind == kindAPI || claim.Kind == kindMetadata || claim.Kind == kindLimitation {
+			continue
+		}
+		if claim.Kind == kindFormat || claim.Kind == kindFeature && formatWords.MatchString(words) {
+			status := "implemented"
+			if planned.MatchString(words) {
+				status = "planned"
+			}
+			for _, name := range formatNames.FindAllString(words, -1) {
+				if !slices.ContainsFunc(g.facts.SupportedFormats, func(f dossier.FormatFact) bool { return f.Format == name }) {
+					g.facts.SupportedFormats = append(g.facts.SupportedFormats, dossier.FormatFact{Format: name, Status: status, ClaimID: claim.ID})
+				}
+			}
+		}
+		if platformWords.MatchString(words) {
+			for _, name := range platformNames.FindAllString(words, -1) {
+				g.facts.SupportedPlatforms = addFact(g.facts.SupportedPlatforms, name, claim.ID)
+			}
+		}
+	}
+	slices.SortFunc(g.facts.SupportedFormats, func(a, b dossier.FormatFact) int { return cmp.Compare(a.Format, b.Format) })
+	slices.SortFunc(g.facts.SupportedPlatforms, func(a, b dossier.Fact) int { return cmp.Compare(a.Value, b.Value) })
+}
+
+func addFact(facts []dossier.Fact, value, id string) []dossier.Fact {
+	if slices.ContainsFunc(facts, func(f dossier.Fact) bool { return f.Value == value }) {
+		return facts
+	}
+	return append(facts, dossier.Fact{Value: value, ClaimID: id})
+}
+
+const maxWorkflows = 30
+
+// workflows lists the headings of the documents under which something is done:
+// those that workflowHeading or quickstartHeading match and that have a piece of
+// code, or two claims.
+func (g *gatherer) workflows() {
+	byAnchor := map[string][]string{}
+	for _, claim := range g.claims.order {
+		for _, at := range claim.Citations {
+			if claim.Kind != kindAPI && claim.Kind != kindMetadata {
+				byAnchor[at.Path] = append(byAnchor[at.Path], claim.ID)
+			}
+		}
+	}
+	for _, doc := range g.docs {
+		if !doc.entry {
+			continue
+		}
+		for _, section := range sectionsOf(doc) {
+			g.workflow(doc, section, byAnchor[doc.path])
+		}
+	}
+}
+
+// docSection is the lines under one heading, up to the next.
+type docSection struct {
+	heading
+	end  int
+	code bool
+}
+
+func sectionsOf(doc document) []docSection {
+	var sections []docSection
+	for _, b := range doc.blocks {
+		h := b.section()
+		if h.slug == "" || skipped(b.headings) {
+			continue
+		}
+		if last := len(sections) - 1; last < 0 || sections[last].line != h.line {
+			sections = append(sections, docSection{heading: h})
+		}
+		last := &sections[len(sections)-1]
+		last.end = b.end
+		last.code = last.code || b.kind == code
+	}
+	return sections
+}
+
+func (g *gatherer) workflow(doc document, s docSection, candidates []string) {
+	if s.level < 2 && !s.code || !workflowHeading.MatchString(s.title) && !quickstartHeading.MatchString(s.title) || len(g.facts.Workflows) >= maxWorkflows {
+		return
+	}
+	if slices.ContainsFunc(g.facts.Workflows, func(w dossier.Workflow) bool { return w.Tag == s.slug }) {
+		return
+	}
+	w := dossier.Workflow{Tag: s.slug, Title: s.title, ClaimIDs: []string{}, SnippetTags: []string{}}
+	for _, id := range candidates {
+		for _, at := range g.claims.get(id).Citations {
+			if at.Path == doc.path && at.StartLine >= s.line && at.EndLine <= s.end && !slices.Contains(w.ClaimIDs, id) {
+				w.ClaimIDs = append(w.ClaimIDs, id)
+			}
+		}
+	}
+	if s.code {
+		w.SnippetTags = append(w.SnippetTags, s.slug)
+	}
+	if s.code || len(w.ClaimIDs) > 1 {
+		g.facts.Workflows = append(g.facts.Workflows, w)
+	}
+}

@@ -1,0 +1,234 @@
+package evidence
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gantry-run/gantry/launch/dossier"
+)
+
+const (
+	maxExampleLines = 200
+	maxExamples     = 200
+	maxSnippets     = 1000
+	maxSnippetBytes = 64 << 10
+)
+
+// collectSnippets catalogues the code of the documents and the example files.
+func (g *gatherer) collectSnippets(ctx context.Context) {
+	for _, doc := range g.docs {
+		for _, b := range doc.blocks {
+			if ctx.Err() != nil {
+				return
+			}
+			if b.kind == code && len(g.snippets) < maxSnippets {
+				g.fence(doc, b)
+			}
+		}
+	}
+	for _, name := range g.inv.ExamplePaths[:min(len(g.inv.ExamplePaths), maxExamples)] {
+		if ctx.Err() != nil {
+			return
+		}
+		g.exampleFile(name)
+	}
+	slices.SortFunc(g.snippets, func(a, b dossier.Snippet) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+func (g *gatherer) fence(doc document, b block) {
+	title := b.section().title
+	if title == "" {
+		title = path.Base(doc.path)
+	}
+	tags := map[string]bool{}
+	for _, h := range b.headings {
+		if h.slug != "" {
+			tags[h.slug] = true
+		}
+	}
+	for _, rule := range tagRules() {
+		if slices.ContainsFunc(b.headings, func(h heading) bool { return rule.heading.MatchString(h.title) }) {
+			tags[rule.tag] = true
+		}
+	}
+	lang := fenceWord(b.info)
+	if lang == "console" || lang == "output" || lang == "text" {
+		tags["output"] = true
+	}
+	g.addSnippet(doc.path, b.start, b.end, lang, "fence", title, tags, b.content)
+}
+
+// tagRule ties a tag to the headings that earn it.
+type tagRule struct {
+	tag     string
+	heading *regexp.Regexp
+}
+
+func tagRules() []tagRule {
+	return []tagRule{
+		{"install", installHeading},
+		{"quickstart", quickstartHeading},
+		{"usage", regexp.MustCompile(`(?i)\b(usage|using|use)\b`)},
+		{"example", regexp.MustCompile(`(?i)\b(examples?|samples?|demos?)\b`)},
+		{"config", regexp.MustCompile(`(?i)\b(config\w*|options|settings|environment)\b`)},
+		{"output", regexp.MustCompile(`(?i)\b(outputs?|results?)\b`)},
+	}
+}
+
+// addSnippet catalogues a piece of code unless nothing is in it.
+func (g *gatherer) addSnippet(name string, start, end int, lang, origin, title string, tags map[string]bool, content string) string {
+	content = tidy(content)
+	if strings.TrimSpace(content) == "" || len(content) > maxSnippetBytes {
+		return ""
+	}
+	syntax, problem := checkSyntax(lang, content)
+	id := "s" + shortHash(name, strconv.Itoa(start)+"-"+strconv.Itoa(end), content)
+	g.snippets = append(g.snippets, dossier.Snippet{
+		ID: id, Path: name, StartLine: start, EndLine: end, Language: lang, Origin: origin, Title: title,
+		Tags: sortedSet(tags), Syntax: syntax, SyntaxErr: problem, Content: content,
+	})
+	return id
+}
+
+// tidy trims trailing white space and blank lines at both ends, and ends with one newline.
+func tidy(content string) string {
+	lines := strings.Split(content, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " \t\r")
+	}
+	return strings.Trim(strings.Join(lines, "\n"), "\n") + "\n"
+}
+
+func sortedSet(set map[string]bool) []string {
+	list := make([]string, 0, len(set))
+	for item := range set {
+		list = append(list, item)
+	}
+	slices.Sort(list)
+	return list
+}
+
+var pandocClass = regexp.MustCompile(`\.([A-Za-z][\w+#-]*)\s*\}?$`)
+
+// fenceWord is the language that a fence names, in lower case: "go", "unknown".
+func fenceWord(info string) string {
+	info = strings.TrimSpace(info)
+	if strings.HasPrefix(info, "{") {
+		if m := pandocClass.FindStringSubmatch(strings.TrimRight(info, "} ")); m != nil {
+			return strings.ToLower(m[1])
+		}
+		return "unknown"
+	}
+	word, _, _ := strings.Cut(info, " ")
+	word, _, _ = strings.Cut(word, "{")
+	word, _, _ = strings.Cut(word, ",")
+	if word == "" {
+		return "unknown"
+	}
+	return strings.ToLower(word)
+}
+
+// exampleFile catalogues an example file: whole, or its first coherent part.
+func (g *gatherer) exampleFile(name string) {
+	data, ok := g.read(name, maxDocument)
+	if !ok {
+		return
+	}
+	lang := fenceLanguage(g.language(name))
+	if lang == "unknown" {
+		return
+	}
+	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
+	end := len(lines)
+	if end > maxExampleLines {
+		end = coherentEnd(lines[:maxExampleLines+1])
+	}
+	if end == 0 {
+		return
+	}
+	title := exampleTitle(name)
+	tags := map[string]bool{"example": true, slugOf(title): true}
+	id := g.addSnippet(name, 1, end, lang, "example_file", title, tags, strings.Join(lines[:end], "\n"))
+	if id == "" {
+		return
+	}
+	g.facts.Examples = append(g.facts.Examples, dossier.Example{
+		ID: slugOf(strings.TrimSuffix(name, path.Ext(name))), Title: title, Tags: sortedSet(tags), PrimarySnippet: id,
+	})
+}
+
+// coherentEnd returns how many lines to keep: up to the last blank line that a
+// line without indent follows.
+func coherentEnd(lines []string) int {
+	for i := len(lines) - 1; i > 1; i-- {
+		next := lines[i]
+		if strings.TrimSpace(lines[i-1]) == "" && next != "" && !strings.ContainsAny(next[:1], " \t})]") {
+			return i - 1
+		}
+	}
+	return 0
+}
+
+// exampleTitle names an example by its file, or by its folder where the file's name says nothing.
+func exampleTitle(name string) string {
+	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
+	if slices.Contains([]string{"main", "index", "app", "example", "program", "__main__", "server", "client", "mod", "lib"}, strings.ToLower(stem)) {
+		if dir := path.Base(path.Dir(name)); !inDir("x/"+dir+"/y", "examples", "example", "samples", "demo", "demos") {
+			if up := path.Base(path.Dir(path.Dir(name))); !inDir(up+"/x", "examples", "example", "samples", "demo", "demos", ".") {
+				dir = up + " " + dir
+			}
+			if stem == "main" || stem == "index" || stem == "__main__" {
+				stem = dir
+			} else {
+				stem = dir + " " + stem
+			}
+		}
+	}
+	return upperFirst(strings.Join(strings.FieldsFunc(stem, func(r rune) bool { return r == '-' || r == '_' || r == ' ' }), " "))
+}
+
+// language is what the inventory says of a file.
+func (g *gatherer) language(name string) string {
+	for _, file := range g.inv.Paths {
+		if file.Path == name {
+			return file.Language
+		}
+	}
+	return ""
+}
+
+// fenceLanguage is the fence word for linguist's name of a language.
+func fenceLanguage(language string) string {
+	switch language {
+	case "":
+		return "unknown"
+	case "C++":
+		return "cpp"
+	case "C#":
+		return "csharp"
+	case "F#":
+		return "fsharp"
+	case "Shell":
+		return "bash"
+	case "Batchfile":
+		return "bat"
+	case "Go Module", "Go Checksums", "Text", "Ignore List":
+		return "unknown"
+	case "Visual Basic .NET":
+		return "vbnet"
+	case "Objective-C":
+		return "objc"
+	case "Protocol Buffer":
+		return "protobuf"
+	case "Jupyter Notebook":
+		return "unknown"
+	}
+	return strings.ToLower(strings.ReplaceAll(language, " ", "-"))
+}
