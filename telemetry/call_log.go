@@ -11,7 +11,7 @@ import (
 func (c *Call) log(e CallEnd, took time.Duration) {
 	level := slog.LevelInfo
 	switch {
-	case e.Code == fault.Internal || e.Detail != "":
+	case e.Code == fault.Internal:
 		level = slog.LevelError
 	case e.Outcome != Success:
 		level = slog.LevelWarn

@@ -26,7 +26,7 @@ func TestEveryCallLeavesOneOfEach(t *testing.T) {
 	}{
 		{"success", CallEnd{Outcome: Success, Summary: "120 lines"}, "", "", "", "INFO"},
 		{"tool error", CallEnd{Outcome: Failure, ToolError: true, Code: fault.ArtifactNotFound}, "", EventToolFailed, "tool_error", "WARN"},
-		{"rpc error", CallEnd{Outcome: Failure, RPCCode: -32603, Code: fault.RunLocked}, "lock", EventToolFailed, "-32603", "WARN"},
+		{"rpc error", CallEnd{Outcome: Failure, RPCCode: -32603, Code: fault.RunLocked, Detail: "its cause"}, "lock", EventToolFailed, "-32603", "WARN"},
 		{"client's fault", CallEnd{Outcome: Failure, RPCCode: -32602, Code: fault.InvalidInput}, "schema", EventToolFailed, "", "WARN"},
 		{"unreadable", CallEnd{Outcome: Failure, RPCCode: -32700, Code: fault.InvalidInput}, "arguments", EventToolFailed, "", "WARN"},
 		{"timeout", CallEnd{Outcome: Timeout, RPCCode: -32603, Code: fault.ToolTimeout}, "", EventToolTimeout, "-32603", "WARN"},
