@@ -2,6 +2,7 @@ package fixes
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/gantry-run/gantry/launch/dossier"
@@ -33,6 +34,9 @@ func fixAnchor(ctx context.Context, in *gates.Input, issue dossier.Issue) ([]dos
 	})
 }
 
+// onBrokenLink rewrites each link that the issue stands for: several, if a line
+// has the same one twice. It goes from the last to the first, so that offsets
+// hold; a link around an image is widened by what changed inside it.
 func onBrokenLink(ctx context.Context, in *gates.Input, issue dossier.Issue, rewrite func(*page.Page, gates.BrokenLink) ([]byte, bool)) ([]dossier.Patch, error) {
 	p, err := pageOf(in, issue)
 	if err != nil {
@@ -42,15 +46,23 @@ func onBrokenLink(ctx context.Context, in *gates.Input, issue dossier.Issue, rew
 	if err != nil {
 		return nil, err
 	}
-	for _, b := range broken {
+	now := *p
+	grown := map[int]int{} // by the start of the links that were rewritten
+	for _, b := range slices.Backward(broken) {
 		if b.Issue.ID != issue.ID {
 			continue
 		}
-		after, ok := rewrite(p, b)
+		for start, by := range grown {
+			if start < b.Link.End {
+				b.Link = b.Link.Widened(by)
+			}
+		}
+		before := len(now.Source)
+		after, ok := rewrite(&now, b)
 		if !ok {
 			return nil, unfixable(issue, "the link has no text that could stay")
 		}
-		return patches(in, p, after, issue)
+		now.Source, grown[b.Link.Start] = after, len(after)-before
 	}
-	return nil, noOp(issue)
+	return patches(in, p, now.Source, issue)
 }

@@ -1,6 +1,7 @@
 package fixes
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gantry-run/gantry/launch/dossier"
@@ -8,14 +9,16 @@ import (
 	"github.com/gantry-run/gantry/launch/page"
 )
 
-// fillToken puts the configuration's value in the token's place, or removes it.
+// fillToken puts the configuration's value in the token's place, or removes it,
+// wherever the line has it.
 func fillToken(in *gates.Input, p *page.Page, issue dossier.Issue) ([]byte, error) {
-	for _, t := range gates.OpenTokens(p) {
+	now := *p
+	for _, t := range slices.Backward(gates.OpenTokens(p)) {
 		if t.Issue.ID == issue.ID {
-			return p.ReplaceRange(t.Start, t.End, tokenValue(in.Config, t.Name)), nil
+			now.Source = now.ReplaceRange(t.Start, t.End, tokenValue(in.Config, t.Name))
 		}
 	}
-	return nil, noOp(issue)
+	return now.Source, nil
 }
 
 // tokenValue returns what the configuration says for a token; "" if nothing. A

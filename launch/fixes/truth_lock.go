@@ -1,6 +1,7 @@
 package fixes
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gantry-run/gantry/internal/fault"
@@ -53,18 +54,28 @@ func removeCiting(_ *gates.Input, p *page.Page, issue dossier.Issue) ([]byte, er
 // removeMarker removes a marker that names no claim. If that leaves a statement
 // uncited, that is the next issue.
 func removeMarker(in *gates.Input, p *page.Page, issue dossier.Issue) ([]byte, error) {
-	for _, m := range p.Claims {
+	now := *p
+	for _, m := range slices.Backward(p.Claims) {
 		found, err := gates.InvalidMarker(in, p.Path, m)
 		if err != nil {
 			return nil, fault.New(fault.Internal, "the evidence cannot be read").Because(err)
 		}
 		if found.ID == issue.ID {
-			start := m.Start
-			for start > 0 && p.Source[start-1] == ' ' {
-				start--
-			}
-			return p.ReplaceRange(start, m.End, ""), nil
+			now.Source = now.ReplaceRange(spaceBefore(p.Source, m.Start), m.End, "")
 		}
 	}
-	return nil, noOp(issue)
+	return now.Source, nil
+}
+
+// spaceBefore returns where the spaces before the offset start, unless they
+// start the line.
+func spaceBefore(src []byte, at int) int {
+	start := at
+	for start > 0 && src[start-1] == ' ' {
+		start--
+	}
+	if start == 0 || src[start-1] == '\n' {
+		return at
+	}
+	return start
 }

@@ -34,6 +34,13 @@ type Link struct {
 	label span
 }
 
+// Widened returns the link as it stands after its label grew by so many bytes.
+func (l Link) Widened(by int) Link {
+	l.End += by
+	l.label.end += by
+	return l
+}
+
 // Relink returns the page with the link's destination replaced, for a ref or
 // relref the shortcode's argument. The label stays; a reference becomes an
 // inline link, and a title is dropped.
