@@ -129,7 +129,7 @@ func (l *life) recover(disk *powerFS) string {
 	return ""
 }
 
-const lives = 150
+const lives = 100
 
 func TestNoAcknowledgedEventIsLostWithThePower(t *testing.T) {
 	images := 0

@@ -16,6 +16,7 @@ type countingDisk struct {
 	wrote         chan struct{} // one element for each write
 	gate          chan struct{} // flushes wait until it is closed
 	failing       atomic.Value
+	failNext      atomic.Bool // one flush fails
 }
 
 func newCountingDisk() *countingDisk {
@@ -52,7 +53,7 @@ func (f countingFile) Sync() error {
 	if f.disk.gate != nil {
 		<-f.disk.gate
 	}
-	if f.disk.failing.Load() == "sync" {
+	if f.disk.failNext.Swap(false) || f.disk.failing.Load() == "sync" {
 		return errDisk
 	}
 	return f.File.Sync()

@@ -355,6 +355,34 @@ func TestAFailedFlushOrWritePoisons(t *testing.T) {
 	}
 }
 
+func TestAFailedFlushFailsAllThatWaitForIt(t *testing.T) {
+	disk := newCountingDisk()
+	j, err := Create(disk, filepath.Join(t.TempDir(), "j"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	const writers = 4
+	disk.gate = make(chan struct{})
+	disk.failNext.Store(true) // the disk says no once and yes afterwards, as disks do
+	var all sync.WaitGroup
+	for i := range writers {
+		all.Go(func() {
+			if _, _, err := j.Append(true, body(i)); !fault.Is(err, fault.JournalPoisoned) {
+				t.Errorf("Append: %v", err)
+			}
+		})
+	}
+	for disk.writes.Load() < writers {
+		<-disk.wrote
+	}
+	close(disk.gate)
+	all.Wait()
+	if n := disk.syncs.Load(); n != 1 {
+		t.Errorf("%d flushes, want 1", n)
+	}
+}
+
 func readAll(t testing.TB, path string) []Line {
 	t.Helper()
 	var lines []Line

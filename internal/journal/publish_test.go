@@ -42,6 +42,18 @@ func TestPublishDirRefusesToReplaceAndKeepsTheJournalOpen(t *testing.T) {
 	}
 }
 
+func TestPublishDirRefusesToReplaceAnEmptyFolder(t *testing.T) {
+	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	for _, dir := range []string{a, b} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := PublishDir(Disk{}, a, b, true); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestWriteFileAtomicReplacesAndLeavesNothingBehind(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "snapshot.json")
