@@ -41,11 +41,20 @@ var (
 	ErrNewer = errors.New("db: the file was written by a newer version")
 )
 
+// Synchronous says what a commit waits for.
+type Synchronous string
+
+const (
+	// Normal commits survive a crash of the program. A power cut may take back the
+	// last ones, never the consistency: for what can be built anew.
+	Normal Synchronous = "NORMAL"
+	// Full commits survive a power cut.
+	Full Synchronous = "FULL"
+)
+
 // Options says how to open a file.
 type Options struct {
-	// Synchronous is NORMAL, where the last transactions may be lost with the power
-	// and nothing else, or FULL, where a transaction that was committed is there.
-	Synchronous string
+	Synchronous Synchronous
 	// Migrations are scripts of one or more statements. The first n are those of
 	// schema version n: append, never change.
 	Migrations []string
@@ -81,9 +90,9 @@ func Open(ctx context.Context, path string, o Options) (*sql.DB, error) {
 
 // connectorFor makes connections with our settings. WAL is not among them: it is a
 // property of the file.
-func connectorFor(path, synchronous string) (driver.Connector, error) {
-	if synchronous != "NORMAL" && synchronous != "FULL" {
-		return nil, fmt.Errorf("db: synchronous is %q, want NORMAL or FULL", synchronous)
+func connectorFor(path string, synchronous Synchronous) (driver.Connector, error) {
+	if synchronous != Normal && synchronous != Full {
+		return nil, fmt.Errorf("db: synchronous is %q, want %s or %s", synchronous, Normal, Full)
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -93,7 +102,7 @@ func connectorFor(path, synchronous string) (driver.Connector, error) {
 		"_pragma": {
 			"busy_timeout(" + strconv.FormatInt(patience.Milliseconds(), 10) + ")",
 			"foreign_keys(1)",
-			"synchronous(" + synchronous + ")",
+			"synchronous(" + string(synchronous) + ")",
 		},
 		"_txlock": {"immediate"},
 	}

@@ -24,7 +24,7 @@ var migrations = []string{
 	 INSERT INTO parents (name) VALUES ('first; one')`,
 }
 
-func open(t testing.TB, path string, synchronous string, migrations ...string) *sql.DB {
+func open(t testing.TB, path string, synchronous Synchronous, migrations ...string) *sql.DB {
 	t.Helper()
 	db, err := Open(t.Context(), path, Options{Synchronous: synchronous, Migrations: migrations})
 	if err != nil {
@@ -43,7 +43,7 @@ func ask[T any](t testing.TB, q querier, query string) (v T) {
 }
 
 func TestEveryConnectionHasOurSettings(t *testing.T) {
-	for synchronous, want := range map[string]int{"NORMAL": 1, "FULL": 2} {
+	for synchronous, want := range map[Synchronous]int{Normal: 1, Full: 2} {
 		db := open(t, filepath.Join(t.TempDir(), "odd ?#%20 name.db"), synchronous)
 		for range maxConns {
 			conn, err := db.Conn(t.Context())
@@ -68,16 +68,16 @@ func TestEveryConnectionHasOurSettings(t *testing.T) {
 	if _, err := Open(t.Context(), filepath.Join(t.TempDir(), "x"), Options{}); err == nil {
 		t.Error("synchronous must be said")
 	}
-	if _, err := Open(t.Context(), filepath.Join(t.TempDir(), "none", "x"), Options{Synchronous: "FULL"}); err == nil || Corrupt(err) {
+	if _, err := Open(t.Context(), filepath.Join(t.TempDir(), "none", "x"), Options{Synchronous: Full}); err == nil || Corrupt(err) {
 		t.Errorf("no such folder: %v", err)
 	}
 }
 
 func TestMigrationsRunOnceInOrder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	open(t, path, "FULL", migrations[0]).Close()
+	open(t, path, Full, migrations[0]).Close()
 	for range 2 {
-		db := open(t, path, "FULL", migrations...)
+		db := open(t, path, Full, migrations...)
 		if got := ask[int](t, db, "PRAGMA user_version"); got != 2 {
 			t.Errorf("version %d", got)
 		}
@@ -93,12 +93,12 @@ func TestMigrationsRunOnceInOrder(t *testing.T) {
 
 func TestAFailedMigrationLeavesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	open(t, path, "FULL", migrations[0]).Close()
+	open(t, path, Full, migrations[0]).Close()
 	bad := []string{migrations[0], migrations[1], `CREATE TABLE third (id); CREATE GARBAGE`}
-	if _, err := Open(t.Context(), path, Options{Synchronous: "FULL", Migrations: bad}); err == nil || !strings.Contains(err.Error(), "migration 3") || Corrupt(err) {
+	if _, err := Open(t.Context(), path, Options{Synchronous: Full, Migrations: bad}); err == nil || !strings.Contains(err.Error(), "migration 3") || Corrupt(err) {
 		t.Fatalf("%v", err)
 	}
-	db := open(t, path, "FULL", migrations[0])
+	db := open(t, path, Full, migrations[0])
 	if got := ask[int](t, db, "SELECT count(*) FROM sqlite_schema WHERE name IN ('children', 'third')"); got != 0 {
 		t.Errorf("%d tables of the failed migration", got)
 	}
@@ -106,8 +106,8 @@ func TestAFailedMigrationLeavesNothing(t *testing.T) {
 
 func TestAnUnusableFileIsToldAndCanBeMadeAnew(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	open(t, path, "NORMAL", migrations...).Close()
-	_, err := Open(t.Context(), path, Options{Synchronous: "NORMAL", Migrations: migrations[:1]})
+	open(t, path, Normal, migrations...).Close()
+	_, err := Open(t.Context(), path, Options{Synchronous: Normal, Migrations: migrations[:1]})
 	if !errors.Is(err, ErrNewer) || Corrupt(err) {
 		t.Errorf("newer: %v", err)
 	}
@@ -122,7 +122,7 @@ func TestAnUnusableFileIsToldAndCanBeMadeAnew(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Open(t.Context(), path, Options{Synchronous: "NORMAL", Migrations: append(migrations, "SELECT * FROM parents")})
+		_, err := Open(t.Context(), path, Options{Synchronous: Normal, Migrations: append(migrations, "SELECT * FROM parents")})
 		if !errors.Is(err, ErrCorrupt) || !Corrupt(err) || errors.Is(err, ErrNewer) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -136,7 +136,7 @@ func TestAnUnusableFileIsToldAndCanBeMadeAnew(t *testing.T) {
 	if err := Remove(path); err != nil {
 		t.Errorf("nothing to remove: %v", err)
 	}
-	open(t, path, "NORMAL", migrations...)
+	open(t, path, Normal, migrations...)
 }
 
 // damaged returns the file's content with a page of the schema overwritten.
@@ -152,7 +152,7 @@ func damaged(t *testing.T, path string) []byte {
 
 func TestDamageFoundLaterIsTold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	db := open(t, path, "FULL", migrations...)
+	db := open(t, path, Full, migrations...)
 	if _, err := db.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestDamageFoundLaterIsTold(t *testing.T) {
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db = open(t, path, "FULL", migrations...)
+	db = open(t, path, Full, migrations...)
 	var n int
 	if err := db.QueryRow("SELECT count(*) FROM parents WHERE name > ''").Scan(&n); !Corrupt(err) {
 		t.Errorf("%v", err)
@@ -173,7 +173,7 @@ func TestDamageFoundLaterIsTold(t *testing.T) {
 }
 
 func TestWritersWaitForEachOther(t *testing.T) {
-	db := open(t, filepath.Join(t.TempDir(), "x.db"), "NORMAL", migrations...)
+	db := open(t, filepath.Join(t.TempDir(), "x.db"), Normal, migrations...)
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
@@ -227,7 +227,7 @@ func child(path string) int {
 			break
 		}
 	}
-	db, err := Open(ctx, path, Options{Synchronous: "FULL", Migrations: migrations})
+	db, err := Open(ctx, path, Options{Synchronous: Full, Migrations: migrations})
 	if err == nil {
 		defer db.Close()
 		for i := 0; err == nil && i < 5; i++ {
@@ -261,7 +261,7 @@ func TestTenProcessesMayOpenANewFileAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		all.Wait()
-		db := open(t, path, "FULL", migrations...)
+		db := open(t, path, Full, migrations...)
 		if got := ask[int](t, db, "SELECT count(*) FROM parents"); got != 51 {
 			t.Errorf("%d parents, want 51", got)
 		}
@@ -274,7 +274,7 @@ func TestTenProcessesMayOpenANewFileAtOnce(t *testing.T) {
 // The promise: opening a file that exists costs less than 3 ms.
 func BenchmarkOpen(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "x.db")
-	keep := open(b, path, "NORMAL", migrations...)
+	keep := open(b, path, Normal, migrations...)
 	b.Run("another process has it open", func(b *testing.B) { benchOpen(b, path) })
 	keep.Close()
 	b.Run("nobody has it open", func(b *testing.B) { benchOpen(b, path) })
@@ -282,7 +282,7 @@ func BenchmarkOpen(b *testing.B) {
 
 func benchOpen(b *testing.B, path string) {
 	for b.Loop() {
-		db, err := Open(b.Context(), path, Options{Synchronous: "NORMAL", Migrations: migrations})
+		db, err := Open(b.Context(), path, Options{Synchronous: Normal, Migrations: migrations})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -292,7 +292,7 @@ func benchOpen(b *testing.B, path string) {
 
 func TestOpenWaitsForAWriterOfAFileWithoutWAL(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	connector, err := connectorFor(path, "FULL")
+	connector, err := connectorFor(path, Full)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,11 +304,11 @@ func TestOpenWaitsForAWriterOfAFileWithoutWAL(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := Open(ctx, path, Options{Synchronous: "FULL"}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := Open(ctx, path, Options{Synchronous: Full}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("it did not wait: %v", err)
 	}
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	open(t, path, "FULL", migrations...)
+	open(t, path, Full, migrations...)
 }
