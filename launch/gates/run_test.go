@@ -3,6 +3,8 @@ package gates_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/launch/dossier"
 	"github.com/gantry-run/gantry/launch/gates"
 	"github.com/gantry-run/gantry/launch/gates/gatestest"
@@ -162,5 +165,42 @@ func TestHostilePagesDoNoHarm(t *testing.T) {
 		if !unreadable["content/docs/"+name+".md"] {
 			t.Errorf("%s.md was not reported", name)
 		}
+	}
+}
+
+func TestMissingArtifactsKeepAReportFromBeingOK(t *testing.T) {
+	c := gatestest.Unpack(t, &txtar.Archive{Files: []txtar.File{{Name: "content/docs/x.md", Data: []byte("Text.\n")}}})
+	for _, gone := range []error{fs.ErrNotExist, fault.New(fault.ArtifactNotFound, "none"), errors.New("/home/x: disk")} {
+		c.Input.Artifact = func(string) ([]byte, error) { return nil, gone }
+		report, _ := run(t, c, "local")
+		failed := map[string]bool{}
+		for _, i := range report.Issues {
+			failed[i.Gate] = i.Severity == dossier.Blocker
+			if strings.Contains(i.Message, "/home") {
+				t.Errorf("%s: %s", i.Gate, i.Message)
+			}
+		}
+		for _, name := range []string{"schema", "frontmatter", "snippets", "truth_lock"} {
+			if !failed[name] {
+				t.Errorf("%v: %s has no blocker", gone, name)
+			}
+		}
+	}
+}
+
+// A site of thousands of pages is indexed in seconds, links through front matter included.
+func TestALargeSiteIsIndexedQuickly(t *testing.T) {
+	archive := &txtar.Archive{Files: []txtar.File{{Name: "content/docs/start.md", Data: []byte("[a](/own/77/) [b](/gone/77/) [c](/docs/p77/#x)\n")}}}
+	for i := range 3000 {
+		archive.Files = append(archive.Files, txtar.File{Name: fmt.Sprintf("content/docs/p%d.md", i), Data: fmt.Appendf(nil, "---\nurl: /own/%d/\ntags: [a]\n---\n# X\n", i)})
+	}
+	c := gatestest.Unpack(t, archive)
+	start := time.Now()
+	broken, checked, err := gates.BrokenLinks(context.Background(), c.Input, []string{"content/docs/start.md"})
+	if err != nil || checked != 3 || len(broken) != 1 || broken[0].Link.Dest != "/gone/77/" {
+		t.Errorf("checked %d, broken %v, %v", checked, broken, err)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("took %v", took)
 	}
 }

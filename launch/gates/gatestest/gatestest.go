@@ -87,7 +87,7 @@ func Unpack(t testing.TB, archive *txtar.Archive) Case {
 	return c
 }
 
-// Gate returns the gate that the archive names.
+// Gates returns the gate that the archive names, or all of them.
 func (c Case) Gates(t testing.TB) []gates.Gate {
 	t.Helper()
 	if c.Gate == "" {
