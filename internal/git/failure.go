@@ -87,8 +87,8 @@ var (
 	userinfo = regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)[^/\s'"]*@`)
 	// userinfoOfHTTP leaves the user name of an ssh URL, which is no secret.
 	userinfoOfHTTP = regexp.MustCompile(`^(https?://)[^/]*@`)
-	quoted         = regexp.MustCompile(`(['"])/[^'"\n]*(['"])`)
-	plainPath      = regexp.MustCompile(`(^|[\s(=:,])/[^/\s'":,)][^\s'":,)]*`)
+	quoted         = regexp.MustCompile(`(['"])/[^'"]*(['"])`)
+	plainPath      = regexp.MustCompile(`(^|[\s(=:,'"])/[^/\s'":,)][^\s'":,)]*`)
 	fileURL        = regexp.MustCompile(`file://[^\s'"]*`)
 )
 

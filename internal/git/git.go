@@ -23,6 +23,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -154,10 +155,21 @@ func (g *Git) run(ctx context.Context, c call) (string, error) {
 		return "", fault.New(fault.ProcessFailed, "git %s printed more than %d MiB", c.name(), maxOutput>>20)
 	}
 	if !result.OK() {
-		f := &failure{name: c.name(), exit: result.Exit, stderr: redact(string(result.Stderr), c.dir, proc.Getenv(g.env, "HOME"))}
+		f := &failure{name: c.name(), exit: result.Exit, stderr: redact(string(result.Stderr), c.paths(proc.Getenv(g.env, "HOME"))...)}
 		return "", fault.New(fault.ProcessFailed, "%s", f.Error()).Because(f)
 	}
 	return string(result.Stdout), nil
+}
+
+// paths returns the folders that the call knows of, and home.
+func (c call) paths(home string) []string {
+	known := []string{c.dir, home}
+	for _, arg := range c.args {
+		if filepath.IsAbs(arg) {
+			known = append(known, arg)
+		}
+	}
+	return known
 }
 
 func withHardening(args []string) []string {

@@ -301,3 +301,54 @@ func TestMissingGitIsNamed(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestWorktreesComeAndGo(t *testing.T) {
+	w := newWorld(t)
+	ctx := t.Context()
+	dir := w.repo(history)
+	main, light := w.sh(dir, "git rev-parse main"), w.sh(dir, "git rev-parse light")
+	tmp := t.TempDir()
+	path, lost := filepath.Join(tmp, "a\nb é"), filepath.Join(tmp, "lost")
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(w.git.AddWorktree(ctx, dir, path, "gantry/one", "light"))
+	check(w.git.AddWorktree(ctx, dir, lost, "gantry/two", ""))
+	check(os.RemoveAll(lost))
+	got := try(t, func(ctx context.Context) ([]Worktree, error) { return w.git.Worktrees(ctx, path) })
+	want := []Worktree{
+		{Path: dir, Head: main, Branch: "main"}, {Path: path, Head: light, Branch: "gantry/one"}, {Path: lost, Head: main, Branch: "gantry/two", Gone: true},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	for what, err := range map[string]error{
+		"an existing branch":    w.git.AddWorktree(ctx, dir, tmp+"/x", "gantry/one", ""),
+		"a path that is used":   w.git.AddWorktree(ctx, dir, path, "gantry/three", ""),
+		"a relative path":       w.git.AddWorktree(ctx, dir, "x", "gantry/three", ""),
+		"an option as a branch": w.git.AddWorktree(ctx, dir, tmp+"/x", "--force", ""),
+		"a checked out branch":  w.git.DeleteBranch(ctx, dir, "gantry/one"),
+	} {
+		if err == nil {
+			t.Errorf("%s was taken", what)
+		} else if strings.Contains(err.Error(), tmp) {
+			t.Errorf("%s: the error tells the path: %v", what, err)
+		}
+	}
+	write(t, path+"/untracked", "x")
+	if err := w.git.RemoveWorktree(ctx, dir, path, false); err == nil || !exists(path+"/untracked") {
+		t.Errorf("a file was lost: %v", err)
+	}
+	check(w.git.RemoveWorktree(ctx, dir, path, true))
+	check(w.git.RemoveWorktree(ctx, dir, lost, false))
+	check(w.git.DeleteBranch(ctx, dir, "gantry/one"))
+	if got := try(t, func(ctx context.Context) ([]Worktree, error) { return w.git.Worktrees(ctx, dir) }); len(got) != 1 || exists(path) {
+		t.Errorf("%+v", got)
+	}
+	if _, err := w.git.Resolve(ctx, dir, "gantry/one"); !fault.Is(err, fault.RefNotFound) {
+		t.Errorf("%v", err)
+	}
+}
