@@ -106,21 +106,21 @@ func owner(name string) string {
 	return name[:i]
 }
 
-// symbol is one line: the signature, what the documentation says, and where the
-// source is.
+// symbol is one line: the signature, as a link to the source, and what the
+// documentation says.
 func (b *book) symbol(s dossier.APISymbol, level int) item {
 	signature := s.Signature
 	if signature == "" {
 		signature = s.Name
 	}
 	text := codeSpan(shorten(strings.Join(strings.Fields(signature), " "), 300))
+	if address := b.repo.file(s.Path, s.Line, s.Line); address != "" {
+		text = "[" + text + "](" + address + ")"
+	}
 	if doc := inline(s.Doc, b.repo, s.Path); doc != "" {
 		text += ": " + doc
 	}
-	if address := b.repo.file(s.Path, s.Line, s.Line); address != "" {
-		text += " [source](" + address + ")"
-	}
-	if escaped, ok := EscapeHugo(text); ok && escaped == text {
+	if shows(text) {
 		return item{text: text, claims: []string{s.ClaimID}, bullet: level}
 	}
 	return item{text: codeSpan(s.Name), claims: []string{s.ClaimID}, bullet: level}

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"html"
 	"path"
 	"regexp"
 	"strings"
@@ -17,21 +18,34 @@ import (
 // and images lose their target, HTML goes, and nothing can open a block, a
 // comment or a shortcode. It returns "" for text that cannot be shown.
 func inline(claim string, repo repoLinks, from string) string {
-	claim = strings.Join(strings.Fields(claim), " ")
-	claim = guardStart(claim)
-	source := []byte(claim)
-	w := inlineWriter{source: source, repo: repo, from: from}
-	doc := goldmark.DefaultParser().Parse(text.NewReader(source))
-	if first := doc.FirstChild(); first != nil && first.Kind() == ast.KindParagraph && first.NextSibling() == nil {
-		w.children(first)
-	} else {
-		w.literal(claim)
+	claim, ok := asParagraph(strings.Join(strings.Fields(claim), " "))
+	if !ok {
+		return ""
 	}
-	line := strings.Join(strings.Fields(w.out.String()), " ")
-	if strings.IndexFunc(line, unicode.IsLetter) < 0 || !shows(line) {
+	w := inlineWriter{source: []byte(claim), repo: repo, from: from}
+	w.children(goldmark.DefaultParser().Parse(text.NewReader(w.source)).FirstChild())
+	w.flush()
+	line, ok := asParagraph(strings.Join(strings.Fields(w.out.String()), " "))
+	if !ok || strings.IndexFunc(line, unicode.IsLetter) < 0 || !shows(line) {
 		return ""
 	}
 	return line
+}
+
+// asParagraph escapes the line's start if it would open another block than a
+// paragraph; it reports false if that does not help.
+func asParagraph(line string) (string, bool) {
+	line = guardStart(line)
+	for _, try := range []string{line, `\` + line} {
+		first := goldmark.DefaultParser().Parse(text.NewReader([]byte(try))).FirstChild()
+		if first == nil || first.Kind() == ast.KindHTMLBlock {
+			return "", false
+		}
+		if first.Kind() == ast.KindParagraph && first.NextSibling() == nil {
+			return try, true
+		}
+	}
+	return "", false
 }
 
 // shows reports whether Hugo would show the line as it is.
@@ -62,6 +76,7 @@ func guardStart(line string) string {
 
 type inlineWriter struct {
 	out    strings.Builder
+	text   strings.Builder // literal text that is not yet in out
 	source []byte
 	repo   repoLinks
 	from   string // the file that the claim is from
@@ -78,21 +93,21 @@ func (w *inlineWriter) node(n ast.Node) {
 	case *ast.Text:
 		w.literal(string(n.Segment.Value(w.source)))
 		if n.SoftLineBreak() || n.HardLineBreak() {
-			w.out.WriteByte(' ')
+			w.literal(" ")
 		}
 	case *ast.String:
 		w.literal(string(n.Value))
 	case *ast.CodeSpan:
-		w.out.WriteString(codeSpan(spanText(n, w.source)))
+		w.raw(codeSpan(spanText(n, w.source)))
 	case *ast.Emphasis:
 		mark := strings.Repeat("*", n.Level)
-		w.out.WriteString(mark)
+		w.raw(mark)
 		w.children(n)
-		w.out.WriteString(mark)
+		w.raw(mark)
 	case *ast.Link:
 		w.link(n)
 	case *ast.AutoLink:
-		w.out.WriteString("<" + string(n.URL(w.source)) + ">")
+		w.raw("<" + string(n.URL(w.source)) + ">")
 	case *ast.RawHTML, *ast.Image: // gone
 	default:
 		w.children(n)
@@ -106,9 +121,9 @@ func (w *inlineWriter) link(n *ast.Link) {
 		w.children(n)
 		return
 	}
-	w.out.WriteByte('[')
+	w.raw("[")
 	w.children(n)
-	w.out.WriteString("](" + dest + ")")
+	w.raw("](" + dest + ")")
 }
 
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
@@ -143,15 +158,30 @@ var upperToken = regexp.MustCompile(`__([A-Z][A-Z0-9_]*)__`)
 
 // literal writes text that the parser found to be no markup. It may hold
 // backslash escapes and entities, which stay.
-func (w *inlineWriter) literal(s string) {
-	s = strings.ReplaceAll(s, "{{", "&#123;&#123;")
+func (w *inlineWriter) literal(s string) { w.text.WriteString(s) }
+
+// raw writes Markdown as it is.
+func (w *inlineWriter) raw(s string) {
+	w.flush()
+	w.out.WriteString(s)
+}
+
+// flush writes the literal text, which came in pieces, so that it stays literal.
+func (w *inlineWriter) flush() {
+	s := strings.ReplaceAll(w.text.String(), "{{", "&#123;&#123;")
 	s = upperToken.ReplaceAllString(s, `\_\_$1\_\_`)
-	for i, r := range s {
-		if r == '<' && (i == 0 || s[i-1] != '\\') {
+	w.text.Reset()
+	escaped := false
+	for _, r := range s {
+		switch {
+		case r == '<' && !escaped:
 			w.out.WriteString("&lt;")
-			continue
+		case r == '`' && !escaped:
+			w.out.WriteString("\\`")
+		default:
+			w.out.WriteRune(r)
 		}
-		w.out.WriteRune(r)
+		escaped = r == '\\' && !escaped
 	}
 }
 
@@ -178,6 +208,8 @@ func codeSpan(code string) string {
 	return fence + code + fence
 }
 
+var backslashed = regexp.MustCompile("\\\\([!-/:-@\\[-`{-~])")
+
 // plainText is the text of inline Markdown without its markup.
 func plainText(markdown string) string {
 	source := []byte(markdown)
@@ -186,16 +218,21 @@ func plainText(markdown string) string {
 		if _, image := n.(*ast.Image); image {
 			return ast.WalkSkipChildren, nil
 		}
-		if t, ok := n.(*ast.Text); ok && entering {
-			b.Write(t.Segment.Value(source))
-			if t.SoftLineBreak() {
-				b.WriteByte(' ')
-			}
+		t, ok := n.(*ast.Text)
+		if !ok || !entering {
+			return ast.WalkContinue, nil
+		}
+		piece := string(t.Segment.Value(source))
+		if n.Parent().Kind() != ast.KindCodeSpan {
+			piece = html.UnescapeString(backslashed.ReplaceAllString(piece, "$1"))
+		}
+		b.WriteString(piece)
+		if t.SoftLineBreak() {
+			b.WriteByte(' ')
 		}
 		return ast.WalkContinue, nil
 	})
-	unescaped := strings.NewReplacer(`\_`, "_", `\*`, "*", `\#`, "#", "&lt;", "<", "&gt;", ">", "&amp;", "&", "&#123;", "{", `\.`, ".").Replace(b.String())
-	return strings.Join(strings.Fields(unescaped), " ")
+	return strings.Join(strings.Fields(b.String()), " ")
 }
 
 // shorten cuts text after a word so that it has at most limit characters.

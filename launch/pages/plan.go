@@ -3,6 +3,8 @@ package pages
 import (
 	"cmp"
 	"fmt"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -120,7 +122,7 @@ func (p *planner) subjects(rule Rule) []string {
 	switch rule.ForEach {
 	case "workflow":
 		for _, w := range p.Facts.Workflows {
-			if !slices.Contains(p.Ruleset.SkipWorkflows, Slug(w.Tag)) && !slices.Contains(p.Ruleset.SkipWorkflows, Slug(plainText(w.Title))) {
+			if !p.skips(w) && p.isGuide(w) {
 				list = append(list, w.Tag)
 			}
 		}
@@ -146,7 +148,7 @@ func (p *planner) page(rule Rule, subject string, index int) (dossier.PlannedPag
 		RequiredHeadings: headings(parts), RequiredClaims: claims, Snippets: snippets, CrossLinks: []string{}, Subject: subject,
 	}
 	if page.Slug == "" {
-		page.Slug = Slug(name)
+		page.Slug = Slug(p.shortName(rule, subject, name))
 		if page.Slug == "index" || page.Slug == "_index" {
 			page.Slug = "index-page" // a file index.md would be the folder's own page
 		}
@@ -160,6 +162,9 @@ func (p *planner) page(rule Rule, subject string, index int) (dossier.PlannedPag
 		page.Slug = "_index"
 	}
 	p.locate(&page, rule)
+	if needs := rule.NeedsSource; needs != "" && !slices.ContainsFunc(parts, func(p part) bool { return p.Source == needs && len(p.items) > 0 }) {
+		return page, "the repository says nothing for its part " + needs
+	}
 	return page, p.lacks(rule, len(claims), len(snippets))
 }
 
@@ -198,6 +203,30 @@ func (b *book) nameOf(rule Rule, subject string) string {
 	return subject
 }
 
+var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
+
+// shortName is what a page's slug is made of: of a module's name, what sets it
+// apart from the folder that all modules are in.
+func (b *book) shortName(rule Rule, subject, name string) string {
+	if rule.ForEach != "module" {
+		return name
+	}
+	common := strings.Split(path.Dir(subject), "/")
+	for _, m := range b.Facts.APISurface.Modules {
+		segments := strings.Split(m.Name, "/")
+		n := 0
+		for n < len(common) && n < len(segments) && common[n] == segments[n] {
+			n++
+		}
+		common = common[:n]
+	}
+	rest := strings.Split(subject, "/")[len(common):]
+	if n := len(common); n > 0 && (len(rest) == 0 || majorVersion.MatchString(rest[0])) {
+		rest = append([]string{common[n-1]}, rest...)
+	}
+	return cmp.Or(strings.Join(rest, "/"), name)
+}
+
 // summary is the first sentence that the page tells, else what the project says
 // of itself, else the name.
 func (b *book) summary(parts []part, name string) string {
@@ -213,7 +242,10 @@ func (b *book) summary(parts []part, name string) string {
 			return plainText(b.texts[fact.ClaimID])
 		}
 	}
-	return cmp.Or(name, b.productName())
+	if name != "" {
+		return b.productName() + ": " + name
+	}
+	return b.productName()
 }
 
 // disambiguate numbers pages of subjects whose names give one slug.

@@ -15,6 +15,8 @@ type Ruleset struct {
 	MinimalBelowClaims int                `json:"minimal_below_claims"` // with fewer claims the tier is minimal
 	EvidencePerPage    int                `json:"evidence_per_page"`    // score that carries one page
 	Quotas             map[string]Quota   `json:"quotas"`               // section → number of pages
+	GuideEvidence      int                `json:"guide_evidence"`       // claims and snippets that make a workflow a guide of its own
+	FirstSteps         []string           `json:"first_steps"`          // tags of workflows that serve as first steps where none are told, the best first
 	SkipWorkflows      []string           `json:"skip_workflows"`       // tags that are no guide: what other pages tell, and housekeeping
 	Pages              []Rule             `json:"pages"`                // in the order in which a section's quota is given out
 }
@@ -42,6 +44,7 @@ type Rule struct {
 	MinClaims   int     `json:"min_claims"`
 	MinSnippets int     `json:"min_snippets"`
 	MinEvidence int     `json:"min_evidence"` // claims and snippets together
+	NeedsSource string  `json:"needs_source"` // left out when the block of this source has no content
 	NeedsPages  bool    `json:"needs_pages"`  // left out when no other page lies in its folder
 	Blocks      []Block `json:"blocks"`
 }

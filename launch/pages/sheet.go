@@ -91,11 +91,16 @@ func (s *sheet) titleAt(address string) string {
 	return address
 }
 
-var labelMarks = regexp.MustCompile("[\\\\`*_\\[\\]<>]")
+var (
+	labelMarks = regexp.MustCompile("[\\\\`*\\[\\]]|\\b_\\B|\\B_\\b|__")
+	labelLess  = strings.NewReplacer("<", "&lt;", "{{", "&#123;&#123;")
+)
 
+// escapeLabel makes plain text safe as a heading or a link's text.
 func escapeLabel(title string) string {
-	title = strings.ReplaceAll(labelMarks.ReplaceAllString(title, `\$0`), `\<`, "&lt;")
-	return strings.ReplaceAll(title, "{{", "&#123;&#123;")
+	return labelLess.Replace(labelMarks.ReplaceAllStringFunc(title, func(mark string) string {
+		return `\` + strings.Join(strings.Split(mark, ""), `\`)
+	}))
 }
 
 // Sources lists the files that the page is from: as links where the repository's

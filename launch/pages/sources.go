@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,6 +20,14 @@ type item struct {
 	gap     bool     // a new paragraph or list begins here
 }
 
+// key is what the item shows: a snippet or a claim.
+func (it item) key() string {
+	if len(it.claims) > 0 {
+		return it.claims[0]
+	}
+	return it.snippet
+}
+
 // sources make the content of a block from the evidence. The subject is the
 // page's: a workflow's tag or a module's name.
 var sources = map[string]func(b *book, subject string) []item{
@@ -31,6 +40,7 @@ var sources = map[string]func(b *book, subject string) []item{
 	"install":       (*book).install,
 	"quickstart":    (*book).quickstart,
 	"workflow":      (*book).workflowItems,
+	"workflows":     (*book).smallWorkflows,
 	"limitations":   groupOf(func(g dossier.ClaimGroups) []string { return g.Limitations }),
 	"compatibility": groupOf(func(g dossier.ClaimGroups) []string { return g.CompatibilityNotes }),
 	"examples":      (*book).examples,
@@ -159,16 +169,38 @@ func (b *book) install(string) []item {
 // showsMore reports whether a snippet has a line that is none of the commands.
 func showsMore(content string, commands []string) bool {
 	for line := range strings.Lines(content) {
-		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "$ "))
-		if line != "" && !strings.HasPrefix(line, "#") && !slices.Contains(commands, line) {
+		line = bareCommand(line)
+		if line != "" && !strings.HasPrefix(line, "#") && !slices.ContainsFunc(commands, func(c string) bool { return bareCommand(c) == line }) {
 			return true
 		}
 	}
 	return false
 }
 
+var commandNoise = strings.NewReplacer("@latest", "", " -u ", " ", " -U ", " ", " --upgrade ", " ", " --save ", " ")
+
+// bareCommand is a command without prompt and the options that do not change
+// what is installed.
+func bareCommand(line string) string {
+	line = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "$ "), "sudo ")
+	return strings.TrimSpace(commandNoise.Replace(strings.TrimSpace(line)))
+}
+
+// quickstart tells the first steps: those that the documentation calls so, else
+// the first of the ruleset's workflows that shows code.
 func (b *book) quickstart(string) []item {
-	return b.narrative(b.Facts.ClaimGroups.QuickstartSteps, b.tagged("quickstart"))
+	items := b.narrative(b.Facts.ClaimGroups.QuickstartSteps, b.tagged("quickstart"))
+	for _, tag := range b.Ruleset.FirstSteps {
+		if slices.ContainsFunc(items, func(it item) bool { return it.snippet != "" }) {
+			break
+		}
+		for _, w := range b.Facts.Workflows {
+			if Slug(w.Tag) == tag && len(items) == 0 {
+				items = b.workflowItems(w.Tag)
+			}
+		}
+	}
+	return items
 }
 
 // workflowItems tells a workflow in the order of its documentation. Tags are not
@@ -186,6 +218,39 @@ func (b *book) workflowItems(subject string) []item {
 		}
 	}
 	return b.narrative(w.ClaimIDs, snippets)
+}
+
+// smallWorkflows tells the workflows that are too small for a guide of their own,
+// each under its title.
+func (b *book) smallWorkflows(string) []item {
+	var items []item
+	for _, w := range b.Facts.Workflows {
+		if b.skips(w) || b.isGuide(w) {
+			continue
+		}
+		if told := b.workflowItems(w.Tag); len(told) > 0 {
+			items = append(append(items, item{heading: cmp.Or(plainText(w.Title), w.Tag)}), told...)
+		}
+	}
+	return items
+}
+
+// skips reports whether no page is wanted on the workflow: by the ruleset, or
+// because the first steps tell all of it.
+func (b *book) skips(w dossier.Workflow) bool {
+	skip := b.Ruleset.SkipWorkflows
+	if slices.Contains(skip, Slug(w.Tag)) || slices.Contains(skip, Slug(plainText(w.Title))) {
+		return true
+	}
+	first := map[string]bool{}
+	for _, it := range append(b.quickstart(""), b.install("")...) {
+		first[it.key()] = true
+	}
+	return !slices.ContainsFunc(b.workflowItems(w.Tag), func(it item) bool { return !first[it.key()] })
+}
+
+func (b *book) isGuide(w dossier.Workflow) bool {
+	return len(b.workflowItems(w.Tag)) >= b.Ruleset.GuideEvidence
 }
 
 func (b *book) examples(string) []item {
