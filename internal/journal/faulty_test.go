@@ -58,3 +58,19 @@ func (f countingFile) Sync() error {
 	}
 	return f.File.Sync()
 }
+
+// hastyDisk is the real disk without flushes, for tests that write much and are not
+// about losing power.
+type hastyDisk struct{ Disk }
+
+type hastyFile struct{ File }
+
+func (hastyFile) Sync() error { return nil }
+
+func (d hastyDisk) OpenFile(path string, flag int, perm os.FileMode) (File, error) {
+	f, err := d.Disk.OpenFile(path, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return hastyFile{f}, nil
+}

@@ -22,7 +22,7 @@ func body(i int) []byte {
 func sample(t testing.TB, n int) (string, []Line, []byte) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "events.ndjson")
-	j, err := Create(Disk{}, path)
+	j, err := Create(hastyDisk{}, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,11 +130,11 @@ func TestEveryCutLeavesExactlyTheCompleteLines(t *testing.T) {
 		if got := readAll(t, path); len(got) != whole {
 			t.Fatalf("cut at %d: Read gives %d lines, want %d", cut, len(got), whole)
 		}
-		if r, err := Verify(Disk{}, path); err != nil || !r.OK || r.Head != head || r.TornBytes != int64(cut)-head.Size {
+		if r, err := Verify(hastyDisk{}, path); err != nil || !r.OK || r.Head != head || r.TornBytes != int64(cut)-head.Size {
 			t.Fatalf("cut at %d: Verify %+v %v", cut, r, err)
 		}
 		seen := 0
-		j, repair, err := Open(Disk{}, path, func(Line) error { seen++; return nil })
+		j, repair, err := Open(hastyDisk{}, path, func(Line) error { seen++; return nil })
 		if err != nil || seen != whole {
 			t.Fatalf("cut at %d: Open saw %d lines, want %d: %v", cut, seen, whole, err)
 		}
@@ -155,7 +155,7 @@ func TestZerosBehindATornLineAreCut(t *testing.T) {
 	path, lines, data := sample(t, 2)
 	for cut := int(lines[0].End); cut < len(data); cut++ {
 		rewrite(t, path, append(bytes.Clone(data[:cut]), make([]byte, 7)...))
-		j, repair, err := Open(Disk{}, path, nil)
+		j, repair, err := Open(hastyDisk{}, path, nil)
 		if err != nil || repair.AfterSeq != 1 {
 			t.Fatalf("cut at %d: %+v %v", cut, repair, err)
 		}

@@ -20,7 +20,7 @@ func TestAnyHistoryReadsBackAsWritten(t *testing.T) {
 		path := filepath.Join(dir, "j", "events")
 		os.RemoveAll(filepath.Dir(path))
 		os.Mkdir(filepath.Dir(path), 0o700)
-		j, err := Create(Disk{}, path)
+		j, err := Create(hastyDisk{}, path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestAnyHistoryReadsBackAsWritten(t *testing.T) {
 				f.Write(tail)
 				f.Close()
 				var repair Repair
-				if j, repair, err = Open(Disk{}, path, nil); err != nil {
+				if j, repair, err = Open(hastyDisk{}, path, nil); err != nil {
 					t.Fatal(err)
 				}
 				if repair.CutBytes != int64(len(tail)) || repair.AfterSeq != int64(len(want)) {
@@ -63,7 +63,7 @@ func TestAnyHistoryReadsBackAsWritten(t *testing.T) {
 					head = want[from-1].Head()
 				}
 				i := from
-				for got, err := range Read(Disk{}, path, head) {
+				for got, err := range Read(hastyDisk{}, path, head) {
 					if err != nil {
 						t.Fatal(err)
 					}
