@@ -213,7 +213,7 @@ func (g *Guard) end(c *Call, out json.RawMessage, err error, summary, stack stri
 		c.Record.End(e)
 		return g.o.Redactor.JSON(out), nil
 	}
-	f := g.presentable(fault.From(err))
+	f := g.Present(err)
 	e.Outcome, e.Code, e.Summary = telemetry.Failure, f.Code, f.Message
 	switch f.Code {
 	case fault.ToolTimeout:
@@ -229,9 +229,10 @@ func (g *Guard) end(c *Call, out json.RawMessage, err error, summary, stack stri
 	return nil, f
 }
 
-// presentable returns a copy of the fault with the registry's hint where it has
-// none of its own, and with secrets masked.
-func (g *Guard) presentable(f *fault.Fault) *fault.Fault {
+// Present returns err as a fault that is fit for a client: with the registry's hint
+// where it has none of its own, and with secrets masked.
+func (g *Guard) Present(err error) *fault.Fault {
+	f := fault.From(err)
 	hint := f.Hint
 	if info, ok := specs.Error(f.Code); ok && hint == "" {
 		hint = info.Hint

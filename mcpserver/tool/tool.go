@@ -16,6 +16,7 @@ import (
 
 	"github.com/gantry-run/gantry/mcpserver/guard"
 	"github.com/gantry-run/gantry/specs"
+	"github.com/gantry-run/gantry/validate"
 )
 
 // Tool is one tool: everything the server needs to offer it.
@@ -44,8 +45,8 @@ func New[In, Out any](spec specs.Tool, h func(context.Context, *guard.Call, In) 
 		Spec: spec, in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](),
 		Handle: func(ctx context.Context, c *guard.Call) (Result, error) {
 			var in In
-			if err := json.Unmarshal(c.Arguments, &in); err != nil {
-				return Result{}, fmt.Errorf("arguments of %s passed its schema and do not decode: %w", spec.Name, err)
+			if err := validate.Decode(c.Arguments, &in); err != nil {
+				return Result{}, err // a number such as 50.0, which is an integer to the schema
 			}
 			out, err := h(ctx, c, in)
 			if err != nil {

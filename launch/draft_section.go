@@ -1,0 +1,34 @@
+package launch
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"github.com/gantry-run/gantry/launch/pages"
+	"github.com/gantry-run/gantry/runs"
+)
+
+// draftSection writes the planned pages of one section to drafts/<section>/.
+func (w *workers) draftSection(ctx context.Context, j *job) (runs.Result, error) {
+	in, err := j.draftInput(ctx)
+	if err != nil {
+		return runs.Result{}, err
+	}
+	section := j.work.Item
+	drafts, err := pages.Draft(ctx, in, section)
+	if err != nil {
+		return runs.Result{}, err
+	}
+	for _, d := range drafts {
+		if err := j.file(draftName(d.OutputPath), draftPath(section, d.OutputPath), "", d.Content); err != nil {
+			return runs.Result{}, err
+		}
+	}
+	return runs.Result{Sections: map[string]string{section: sectionDrafted}}, nil
+}
+
+func draftPath(section, output string) string { return path.Join("drafts", section, output) }
+
+// draftName is the artifact name of a draft: its path with "--" for each slash.
+func draftName(output string) string { return strings.ReplaceAll(output, "/", "--") }

@@ -1,0 +1,102 @@
+package launch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/launch/dossier"
+	"github.com/gantry-run/gantry/launch/fixes"
+	"github.com/gantry-run/gantry/launch/patch"
+	"github.com/gantry-run/gantry/runs"
+)
+
+// outcomeFixed says that a fix changed something; every other outcome pauses.
+const (
+	outcomeFixed   = "fixed"
+	outcomeUnfixed = "unfixed"
+)
+
+// fixed is what a visit of fix_next leaves behind.
+type fixed struct {
+	IssueID  string         `json:"issue_id"`
+	PatchIDs []string       `json:"patch_ids"`
+	Attempts map[string]int `json:"attempts"` // by issue, over all visits
+	Failure  *runs.Failure  `json:"failure,omitempty"`
+}
+
+// fixNext tries to repair the first issue that keeps the report from being ok. What
+// it cannot repair is no failure of the run: the run waits for a person.
+func (w *workers) fixNext(ctx context.Context, j *job) (runs.Result, error) {
+	var report dossier.ValidationReport
+	if err := j.read(dossier.ValidationReportName, &report); err != nil {
+		return runs.Result{}, err
+	}
+	out := fixed{PatchIDs: []string{}, Attempts: map[string]int{}}
+	if before := j.view.Results[j.work.Node.Name]; before.Data != nil {
+		if err := json.Unmarshal(before.Data, &out); err != nil {
+			return runs.Result{}, err
+		}
+		out.PatchIDs, out.Failure = []string{}, nil
+	}
+	issue, ok := fixes.Next(report)
+	if !ok {
+		return w.unfixed(out, fault.New(fault.FixNoOp, "the report has no issue to fix")), nil
+	}
+	out.IssueID = issue.ID
+	if out.Attempts[issue.ID] >= j.cfg.MaxFixAttempts {
+		return w.unfixed(out, fault.New(fault.FixExhausted, "issue %s was fixed %d times and is still there", issue.ID, out.Attempts[issue.ID])), nil
+	}
+	out.Attempts[issue.ID]++
+	applied, err := w.fix(ctx, j, issue)
+	if err != nil {
+		f := fault.From(err)
+		if f.Code == fault.Internal || f.Code == fault.Cancelled || f.Code == fault.ToolTimeout {
+			return runs.Result{}, err
+		}
+		return w.unfixed(out, f), nil
+	}
+	out.PatchIDs = applied
+	return runs.Result{Outcome: outcomeFixed, Data: out}, nil
+}
+
+func (w *workers) unfixed(out fixed, f *fault.Fault) runs.Result {
+	out.Failure = &runs.Failure{Code: string(f.Code), Message: f.Message, Hint: f.Hint, Retryable: f.Retryable}
+	if details, err := json.Marshal(f.Details); err == nil && f.Details != nil {
+		out.Failure.Details = details
+	}
+	return runs.Result{Outcome: outcomeUnfixed, Data: out}
+}
+
+// fix applies the patches of the issue's fix and returns those that changed something.
+func (w *workers) fix(ctx context.Context, j *job, issue dossier.Issue) ([]string, error) {
+	in, done, err := w.gateInput(ctx, j.try.Dir, j.view, j.cfg, j.folder)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	patches, err := fixes.Plan(ctx, in, issue)
+	if err != nil {
+		return nil, err
+	}
+	bundle := dossier.PatchBundle{SchemaVersion: dossier.SchemaVersion, BaseRef: j.view.Pins.SiteSHA, Patches: patches}
+	applied, err := patch.Apply(in.Site, in.Context.AllowedPaths, bundle, j.cfg.Budgets)
+	if err != nil {
+		return nil, err
+	}
+	if len(applied.Applied) == 0 {
+		return nil, fault.New(fault.FixNoOp, "the fix of issue %s changes nothing", issue.ID)
+	}
+	name := "fix_" + issue.ID + ".md"
+	return applied.Applied, j.file(name, "reports/"+name, "", fixReport(issue, bundle, applied))
+}
+
+func fixReport(issue dossier.Issue, bundle dossier.PatchBundle, applied patch.Result) []byte {
+	var b bytes.Buffer
+	at, line := issue.At()
+	fmt.Fprintf(&b, "# Fix of %s\n\n- Gate: %s\n- Code: %s\n- Place: %s, line %d\n- Finding: %s\n\n", issue.ID, issue.Gate, issue.Code, at, line, issue.Message)
+	b.Write(patch.DiffReport(bundle, applied))
+	return b.Bytes()
+}

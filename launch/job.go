@@ -1,0 +1,176 @@
+package launch
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"github.com/gantry-run/gantry/artifacts"
+	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/internal/git"
+	"github.com/gantry-run/gantry/launch/dossier"
+	"github.com/gantry-run/gantry/runs"
+	"github.com/gantry-run/gantry/validate"
+)
+
+// WorkerOptions are what the workers need.
+type WorkerOptions struct {
+	Git *git.Git
+}
+
+// Workers returns the workers of the launch workflow by name.
+func Workers(o WorkerOptions) map[string]runs.Activity {
+	w := &workers{git: o.Git}
+	return map[string]runs.Activity{
+		"clone_inputs":   w.activity(w.cloneInputs),
+		"ingest_repo":    w.activity(w.ingestRepo),
+		"build_facts":    w.activity(w.buildFacts),
+		"build_plan":     w.activity(w.buildPlan),
+		"draft_section":  w.activity(w.draftSection),
+		"merge_and_link": w.activity(w.mergeAndLink),
+		"validate":       w.activity(w.validate),
+		"fix_next":       w.activity(w.fixNext),
+		"open_pr":        w.activity(w.openPR),
+		"finalize":       w.activity(w.finalize),
+	}
+}
+
+type workers struct {
+	git     *git.Git
+	schemas validate.Lazy
+}
+
+// job is one work item of a launch with what its worker reaches for.
+type job struct {
+	*workers
+	work   runs.Work
+	try    runs.Try
+	view   *runs.View
+	cfg    dossier.Config
+	folder *artifacts.Folder
+	events []runs.Draft // written with the item's end
+}
+
+// activity opens a job, bounds it by what is left of the run's time, and lets the
+// worker do it.
+func (w *workers) activity(do func(context.Context, *job) (runs.Result, error)) runs.Activity {
+	return func(ctx context.Context, work runs.Work, try runs.Try) (runs.Result, error) {
+		j := &job{workers: w, work: work, try: try, view: try.View}
+		if err := json.Unmarshal(try.Input, &j.cfg); err != nil {
+			return runs.Result{}, fault.New(fault.Internal, "the run's configuration does not decode").Because(err)
+		}
+		folder, err := artifacts.Open(try.Dir)
+		if err != nil {
+			return runs.Result{}, err
+		}
+		defer folder.Close()
+		j.folder = folder
+		spent := fault.New(fault.BudgetExceeded, "the run has worked longer than its budget of %d s", j.cfg.Budgets.MaxRuntimeS)
+		left := time.Duration(j.cfg.Budgets.MaxRuntimeS)*time.Second - worked(try.View)
+		ctx, cancel := context.WithTimeoutCause(ctx, left, spent)
+		defer cancel()
+		r, err := do(ctx, j)
+		if err != nil && context.Cause(ctx) == error(spent) {
+			err = spent.Because(err)
+		}
+		r.Events = append(j.events, r.Events...)
+		return r, err
+	}
+}
+
+// worked returns how long the finished work items of a run took.
+func worked(v *runs.View) time.Duration {
+	var sum time.Duration
+	for _, w := range v.WorkItems {
+		if w.StartedAt != nil && w.FinishedAt != nil {
+			sum += w.FinishedAt.Sub(*w.StartedAt)
+		}
+	}
+	return sum
+}
+
+func (j *job) repo() string { return filepath.Join(j.try.Dir, "work", "repo") }
+func (j *job) site() string { return filepath.Join(j.try.Dir, "work", "site") }
+
+// read decodes an artifact that a worker before this one wrote.
+func (j *job) read(name string, doc any) error {
+	raw, err := j.artifact(name)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, doc)
+}
+
+func (j *job) artifact(name string) ([]byte, error) { return readArtifact(j.folder, j.view, name) }
+
+func readArtifact(folder *artifacts.Folder, v *runs.View, name string) ([]byte, error) {
+	a, ok := v.Artifacts[name]
+	if !ok {
+		return nil, fault.New(fault.ArtifactNotFound, "the run has no artifact %s", name)
+	}
+	return folder.Read(a.Path)
+}
+
+// document writes a JSON artifact in its canonical form. One that does not fit its
+// schema is not written: SCHEMA_VALIDATION_FAILED with the places.
+func (j *job) document(name string, doc any) error {
+	raw, err := dossier.Encode(doc)
+	if err != nil {
+		return err
+	}
+	schema, err := j.schemas.Artifact(name)
+	if err != nil {
+		return err
+	}
+	if schema != nil {
+		problems, err := schema.Check(raw)
+		if err != nil {
+			return err
+		}
+		if len(problems) > 0 {
+			return validate.Fault(name, problems)
+		}
+	}
+	return j.file(name, path.Join("artifacts", name), name, raw)
+}
+
+// file writes a file of the run's folder and makes it an artifact.
+func (j *job) file(name, at, schemaID string, data []byte) error {
+	info, err := j.folder.Write(at, data)
+	if err != nil {
+		return err
+	}
+	j.event(runs.ArtifactWritten, runs.Artifact{
+		Name: name, Path: info.Path, SHA256: info.SHA256, Size: info.Size, SchemaID: schemaID, Writer: j.work.Node.Worker,
+	})
+	return nil
+}
+
+func (j *job) event(t runs.EventType, payload any) {
+	j.events = append(j.events, runs.Draft{Type: t, Payload: payload})
+}
+
+// siteRoot opens the site's work tree.
+func (j *job) siteRoot() (*os.Root, error) { return os.OpenRoot(j.site()) }
+
+// states gives every section that the launch wants the same state.
+func (j *job) states(state string) map[string]string {
+	out := map[string]string{}
+	for _, s := range j.cfg.RequiredSections {
+		out[s] = state
+	}
+	return out
+}
+
+// The states of a section.
+const (
+	sectionNotStarted = "NOT_STARTED"
+	sectionOutlined   = "OUTLINED"
+	sectionDrafted    = "DRAFTED"
+	sectionMerged     = "MERGED_IN_WORKTREE"
+	sectionDone       = "DONE"
+	sectionBlocked    = "BLOCKED"
+)

@@ -1,0 +1,129 @@
+package launch
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/launch/dossier"
+	"github.com/gantry-run/gantry/launch/quickstart"
+	"github.com/gantry-run/gantry/runs"
+	"github.com/gantry-run/gantry/specs"
+	"github.com/gantry-run/gantry/validate"
+)
+
+// Started is a run that was started, now or by an earlier call with the same key.
+type Started struct {
+	ID     runs.ID
+	State  runs.State
+	Config dossier.Config
+}
+
+// Start starts a launch of a run_config as its schema describes it. A violation is
+// SCHEMA_VALIDATION_FAILED with every problem; a path outside the root
+// POLICY_PATH_ESCAPE; an address that git may not be given URL_NOT_ALLOWED.
+func (s *Service) Start(ctx context.Context, a Ask, runConfig json.RawMessage) (Started, error) {
+	cfg, where, err := s.Effective(runConfig)
+	if err != nil {
+		return Started{}, err
+	}
+	input, err := json.Marshal(cfg)
+	if err != nil {
+		return Started{}, err
+	}
+	shown, err := yaml.Marshal(cfg)
+	if err != nil {
+		return Started{}, err
+	}
+	sources, err := json.Marshal(where)
+	if err != nil {
+		return Started{}, err
+	}
+	flow, err := workflow()
+	if err != nil {
+		return Started{}, err
+	}
+	id, _, err := s.o.Engine.Start(ctx, runs.StartRequest{
+		Kind: runs.Launch, Workflow: flow, Input: input, Root: s.rootID(), Owner: a.Owner, Once: a.Once, CallID: a.CallID, Tool: a.Tool,
+		Files:  map[string][]byte{"run_config.yaml": shown, sourcesFile: sources},
+		Labels: map[string]string{"product_slug": cfg.ProductSlug},
+		Flags:  map[string]bool{"fix": cfg.Autopilot.Fix, "open_pr": cfg.Autopilot.OpenPR},
+	})
+	if err != nil {
+		return Started{}, err
+	}
+	v, err := s.o.Store.View(id)
+	if err != nil {
+		return Started{}, err
+	}
+	return Started{ID: id, State: v.State, Config: cfg}, nil
+}
+
+// workflow returns the node table that ships.
+func workflow() (runs.Workflow, error) {
+	raw, ok := specs.Workflow("launch")
+	if !ok {
+		return runs.Workflow{}, fault.New(fault.Internal, "the launch workflow is missing")
+	}
+	var w runs.Workflow
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return runs.Workflow{}, fmt.Errorf("read the launch workflow: %w", err)
+	}
+	return w, nil
+}
+
+// Effective returns the configuration that a run_config means, with every default
+// filled in, and where its repositories are.
+func (s *Service) Effective(runConfig json.RawMessage) (dossier.Config, Sources, error) {
+	if err := validate.Strict(runConfig, validate.Limits{}); err != nil {
+		return dossier.Config{}, Sources{}, fault.New(fault.SchemaValidationFailed, "invalid run_config: %s", err)
+	}
+	schema, err := s.schemas.Artifact("run_config.yaml")
+	if err != nil {
+		return dossier.Config{}, Sources{}, err
+	}
+	problems, err := schema.Check(runConfig)
+	if err != nil {
+		return dossier.Config{}, Sources{}, err
+	}
+	if len(problems) > 0 {
+		return dossier.Config{}, Sources{}, validate.Fault("run_config", problems)
+	}
+	cfg := dossier.Defaults()
+	dec := json.NewDecoder(bytes.NewReader(runConfig))
+	if err := dec.Decode(&cfg); err != nil {
+		return dossier.Config{}, Sources{}, fault.New(fault.SchemaValidationFailed, "run_config does not decode").Because(err)
+	}
+	where, err := s.locate(&cfg)
+	if err != nil {
+		return dossier.Config{}, Sources{}, err
+	}
+	name := quickstart.NameFromURL(cfg.GithubRepoURL)
+	if where.Repo.Local {
+		name = filepath.Base(where.Repo.URL)
+	}
+	fill(&cfg.ProductName, name)
+	fill(&cfg.ProductSlug, quickstart.Slug(cfg.ProductName))
+	fill(&cfg.ProductSlug, "product")
+	fill(&cfg.Family, cfg.ProductSlug)
+	return cfg, where, nil
+}
+
+func fill(field *string, value string) {
+	if *field == "" {
+		*field = value
+	}
+}
+
+// rootID names the service's root without telling where it is.
+func (s *Service) rootID() string {
+	sum := sha256.Sum256([]byte(s.o.Root))
+	return hex.EncodeToString(sum[:8])
+}

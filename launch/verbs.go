@@ -1,0 +1,190 @@
+package launch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/gantry-run/gantry/artifacts"
+	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/launch/dossier"
+	"github.com/gantry-run/gantry/launch/gates"
+	"github.com/gantry-run/gantry/runs"
+)
+
+func hash(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// document decodes an artifact of a run.
+func (s *Service) document(v *runs.View, name string, doc any) error {
+	folder, err := artifacts.Open(s.o.Store.Dir(v.RunID))
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	raw, err := readArtifact(folder, v, name)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, doc)
+}
+
+// Validate runs the gates on what is in the site's work tree now and returns the
+// report. A run that is READY_FOR_PR goes back to VALIDATING if it fails; once a pull
+// request is open, it only reports.
+func (s *Service) Validate(ctx context.Context, a Ask, id runs.ID) (dossier.ValidationReport, error) {
+	var report dossier.ValidationReport
+	v, err := s.view(id, a.Owner)
+	if err != nil {
+		return report, err
+	}
+	const needs = "a run in LINKING or later, with the site's work tree"
+	switch {
+	case v.State == runs.StateFailed || v.State == runs.StateCancelled || v.State.Before(runs.StateLinking):
+		return report, illegal(v, "validating", needs)
+	case v.State == runs.StatePROpened || v.State == runs.StateDone:
+		return s.reportOnly(ctx, v)
+	}
+	v, err = s.command(ctx, v, a, runs.Command{Type: "validate"})
+	if err != nil {
+		return report, err
+	}
+	return report, s.document(v, dossier.ValidationReportName, &report)
+}
+
+// reportOnly runs the gates and keeps nothing of it.
+func (s *Service) reportOnly(ctx context.Context, v *runs.View) (dossier.ValidationReport, error) {
+	var cfg dossier.Config
+	if err := json.Unmarshal(v.Created.Input, &cfg); err != nil {
+		return dossier.ValidationReport{}, err
+	}
+	dir := s.o.Store.Dir(v.RunID)
+	folder, err := artifacts.Open(dir)
+	if err != nil {
+		return dossier.ValidationReport{}, err
+	}
+	defer folder.Close()
+	in, done, err := (&workers{git: s.o.Git}).gateInput(ctx, dir, v, cfg, folder)
+	if err != nil {
+		return dossier.ValidationReport{}, err
+	}
+	defer done()
+	report, _, err := gates.RunAll(ctx, in, gates.All(), cfg.Profile, nil)
+	return report, err
+}
+
+// Fixed is what fixing one issue led to.
+type Fixed struct {
+	IssueID   string
+	PatchIDs  []string
+	Remaining int // open issues
+	Blockers  int // of these, the ones that keep the report from being ok
+	Report    dossier.ValidationReport
+}
+
+// FixNext repairs the first issue that keeps the report from being ok and validates
+// again. An issue that was fixed too often is FIX_EXHAUSTED, one that only a person can
+// repair FIXER_UNFIXABLE; the run stays as it is.
+func (s *Service) FixNext(ctx context.Context, a Ask, id runs.ID) (Fixed, error) {
+	v, err := s.view(id, a.Owner)
+	if err != nil {
+		return Fixed{}, err
+	}
+	if v.State != runs.StateValidating && v.State != runs.StateFixing {
+		return Fixed{}, illegal(v, "fixing", "a run in VALIDATING whose report is not ok")
+	}
+	if v, err = s.command(ctx, v, a, runs.Command{Type: "fix"}); err != nil {
+		return Fixed{}, err
+	}
+	var did fixed
+	if err := json.Unmarshal(v.Results["fix_next"].Data, &did); err != nil {
+		return Fixed{}, err
+	}
+	if did.Failure != nil {
+		return Fixed{}, unfail(*did.Failure)
+	}
+	out := Fixed{IssueID: did.IssueID, PatchIDs: did.PatchIDs}
+	if err := s.document(v, dossier.ValidationReportName, &out.Report); err != nil {
+		return Fixed{}, err
+	}
+	for _, i := range out.Report.Issues {
+		out.Remaining++
+		if dossier.Fails(i.Severity, out.Report.Profile) {
+			out.Blockers++
+		}
+	}
+	return out, nil
+}
+
+// Resume continues a run that nobody drives, from its last stable state; force
+// executes a node that it has come to, and all after it, again.
+func (s *Service) Resume(ctx context.Context, a Ask, id runs.ID, force string) (runs.State, error) {
+	v, err := s.view(id, a.Owner)
+	if err != nil {
+		return "", err
+	}
+	if v.State == runs.StateDone || v.State == runs.StateCancelled {
+		return "", illegal(v, "resuming", "a run that is not over")
+	}
+	if v.Busy() && s.o.Store.Driven(id) {
+		return "", fault.Retry(fault.RunLocked, "run %s is being executed: it is at %s", id, v.Node)
+	}
+	if v, err = s.command(ctx, v, a, runs.Command{Type: runs.Resume, Force: force}); err != nil {
+		return "", err
+	}
+	return v.State, nil
+}
+
+// cancelWait is how long a cancel waits to see its effect before it answers.
+const cancelWait = 2 * time.Second
+
+// Cancel ends a run. It takes no lock and answers once the request is durable; the
+// state that it returns may still be the one before.
+func (s *Service) Cancel(ctx context.Context, a Ask, id runs.ID) (runs.State, error) {
+	v, err := s.view(id, a.Owner)
+	if err != nil {
+		return "", err
+	}
+	if v.State == runs.StateDone || v.State == runs.StateFailed {
+		return "", illegal(v, "cancelling", "a run that is not over")
+	}
+	soon, stop := context.WithTimeoutCause(ctx, cancelWait, errStillWorking)
+	defer stop()
+	v, err = s.command(soon, v, a, runs.Command{Type: runs.Cancel})
+	if errors.Is(err, errStillWorking) {
+		v, err = s.view(id, a.Owner)
+	}
+	if err != nil {
+		return "", err
+	}
+	return v.State, nil
+}
+
+var errStillWorking = errors.New("the run has not come to rest yet")
+
+// OpenPR opens the pull request of a run that is ready for it. Called again, it
+// returns the same one.
+func (s *Service) OpenPR(ctx context.Context, a Ask, id runs.ID) (runs.Published, error) {
+	v, err := s.view(id, a.Owner)
+	if err != nil {
+		return runs.Published{}, err
+	}
+	if v.Published != nil && (v.State == runs.StatePROpened || v.State == runs.StateDone) {
+		return *v.Published, nil
+	}
+	if v.State != runs.StateReadyForPR {
+		return runs.Published{}, illegal(v, "opening a pull request", "a run in READY_FOR_PR with a report that is ok")
+	}
+	if v, err = s.command(ctx, v, a, runs.Command{Type: "open_pr"}); err != nil {
+		return runs.Published{}, err
+	}
+	if v.Published == nil {
+		return runs.Published{}, illegal(v, "opening a pull request", "a run in READY_FOR_PR with a report that is ok")
+	}
+	return *v.Published, nil
+}

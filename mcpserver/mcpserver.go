@@ -1,0 +1,208 @@
+// Package mcpserver speaks MCP: it offers tools and resources to a client, puts
+// every call to the guard, and gives results and faults their form on the wire.
+//
+// It knows no domain. [New] joins a list of tools with a guard into a server for
+// any transport of the SDK; package stdio has the one for standard input and
+// output. A call has one way in, [server.call], whatever its transport and whether
+// its tool exists or not, so that what the guard promises holds for every call. A
+// fault has one way out, [wireError].
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/mcpserver/guard"
+	"github.com/gantry-run/gantry/mcpserver/stdio"
+	"github.com/gantry-run/gantry/mcpserver/tool"
+	"github.com/gantry-run/gantry/specs"
+	"github.com/gantry-run/gantry/telemetry"
+)
+
+// Options say what to serve.
+type Options struct {
+	Name         string // serverInfo.name
+	Version      string
+	Instructions string
+	Tools        []tool.Tool // in the order in which they are listed
+	ReadOnly     bool        // drop every tool whose effect is not read
+	Guard        *guard.Guard
+	Resources    Resources // nil: none
+	Log          *slog.Logger
+}
+
+type server struct {
+	o     Options
+	tools map[string]tool.Tool // by name, and by the dotted names that are not listed
+}
+
+// New returns a server that offers the tools behind the guard.
+func New(o Options) *mcp.Server {
+	s := &server{o: o, tools: map[string]tool.Tool{}}
+	opts := &mcp.ServerOptions{
+		Instructions: o.Instructions, Logger: o.Log, PageSize: 1000,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+	}
+	f := &followers{server: s, watched: map[string]*watch{}}
+	if o.Resources != nil {
+		opts.SubscribeHandler, opts.UnsubscribeHandler = f.subscribe, f.unsubscribe
+	}
+	m := mcp.NewServer(&mcp.Implementation{Name: o.Name, Title: "Gantry", Version: o.Version}, opts)
+	for _, t := range o.Tools {
+		if o.ReadOnly && t.Spec.Effect != specs.Read {
+			continue
+		}
+		s.tools[t.Spec.Name] = t
+		m.AddTool(advertise(t.Spec), s.call)
+	}
+	if o.Resources != nil {
+		f.updated = m.ResourceUpdated
+		s.offerResources(m)
+	}
+	m.AddReceivingMiddleware(s.unlisted)
+	return m
+}
+
+// advertise returns what a client is told of a tool. The schemas are the bytes of
+// the specification.
+func advertise(t specs.Tool) *mcp.Tool {
+	no, destroys := false, t.Effect == specs.Destroy
+	title := t.Title
+	if t.Deprecated != "" {
+		title += " (deprecated)"
+	}
+	return &mcp.Tool{
+		Name: t.Name, Title: title, Description: t.Description.String(), InputSchema: t.Input, OutputSchema: t.Output,
+		Annotations: &mcp.ToolAnnotations{
+			Title: title, ReadOnlyHint: t.Effect == specs.Read, DestructiveHint: &destroys, OpenWorldHint: &no,
+			IdempotentHint: t.Effect == specs.Read,
+		},
+	}
+}
+
+// unlisted brings calls of tools that the SDK does not know to the same way in, so
+// that they are counted and recorded like all others.
+func (s *server) unlisted(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		r, ok := req.(*mcp.CallToolRequest)
+		if !ok || r.Params == nil {
+			return next(ctx, method, req)
+		}
+		if t, ok := s.tools[r.Params.Name]; ok && t.Spec.Name == r.Params.Name {
+			return next(ctx, method, req)
+		}
+		res, err := s.call(ctx, r)
+		if err != nil {
+			return nil, err // not a typed nil in the interface
+		}
+		return res, nil
+	}
+}
+
+// call is the one way in of every tools/call.
+func (s *server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	c := &guard.Call{Caller: caller(req), Arguments: req.Params.Arguments, Start: start(req), Progress: progress(ctx, req)}
+	t, ok := s.tools[strings.ReplaceAll(req.Params.Name, ".", "_")]
+	if ok {
+		c.Tool, c.Start.Toolset = &t.Spec, t.Spec.Toolset
+	}
+	var text string
+	raw, err := s.o.Guard.Do(ctx, c, func(ctx context.Context) (json.RawMessage, string, error) {
+		r, err := t.Handle(ctx, c)
+		text = r.Text
+		return r.JSON, r.Text, err
+	})
+	if err != nil {
+		return wireError(c.Tool, fault.From(err))
+	}
+	if text == "" {
+		text = string(raw)
+	}
+	return &mcp.CallToolResult{StructuredContent: raw, Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
+}
+
+// caller says who calls, from what the transport established.
+func caller(req *mcp.CallToolRequest) guard.Caller {
+	var c guard.Caller
+	if req.Session != nil {
+		c.Session = req.Session.ID()
+	}
+	if req.Extra == nil || req.Extra.TokenInfo == nil {
+		return c
+	}
+	c.Token, c.Scopes = req.Extra.TokenInfo.UserID, []guard.Scope{}
+	for _, scope := range req.Extra.TokenInfo.Scopes {
+		c.Scopes = append(c.Scopes, guard.Scope(scope))
+	}
+	return c
+}
+
+// start collects what the telemetry records of a call's arrival.
+func start(req *mcp.CallToolRequest) telemetry.CallStart {
+	header := http.Header{}
+	if req.Extra != nil && req.Extra.Header != nil {
+		header = req.Extra.Header
+	}
+	s := telemetry.CallStart{
+		Tool: req.Params.Name, RequestID: header.Get(stdio.RequestIDHeader), Transport: "tcp",
+		Traceparent: metaText(req, "traceparent"), Tracestate: metaText(req, "tracestate"),
+		ProtocolVersion: metaText(req, "io.modelcontextprotocol/protocolVersion"),
+	}
+	if header.Get(stdio.TransportHeader) == stdio.TransportName || len(header) == 0 {
+		s.Transport = "pipe"
+	}
+	if req.Session == nil {
+		return s
+	}
+	s.SessionID = req.Session.ID()
+	if p := req.Session.InitializeParams(); p != nil {
+		if p.ClientInfo != nil {
+			s.Client = p.ClientInfo.Name + " " + p.ClientInfo.Version
+		}
+		if s.ProtocolVersion == "" {
+			s.ProtocolVersion = p.ProtocolVersion
+		}
+	}
+	return s
+}
+
+func metaText(req *mcp.CallToolRequest, key string) string {
+	text, _ := req.Params.Meta[key].(string)
+	return text
+}
+
+// progress returns how to tell the client how far a call is, or nil when it did
+// not ask to be told.
+func progress(ctx context.Context, req *mcp.CallToolRequest) func(string) {
+	token := req.Params.GetProgressToken()
+	if token == nil || req.Session == nil {
+		return nil
+	}
+	steps := 0.0
+	return func(message string) {
+		steps++
+		// A client that is gone is no reason to fail the call.
+		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Message: message, Progress: steps})
+	}
+}
+
+// Describe returns the tools/list of a toolset as the server advertises it, for
+// golden files and documents.
+func Describe(tools []specs.Tool) ([]byte, error) {
+	list := make([]*mcp.Tool, len(tools))
+	for i, t := range tools {
+		list[i] = advertise(t)
+	}
+	raw, err := json.MarshalIndent(list, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("describe tools: %w", err)
+	}
+	return append(raw, '\n'), nil
+}
