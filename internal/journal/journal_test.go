@@ -165,6 +165,16 @@ func TestZerosBehindATornLineAreCut(t *testing.T) {
 
 func TestEveryFlippedBitIsFoundAndNothingIsChanged(t *testing.T) {
 	path, lines, data := sample(t, 4)
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	put := func(at int, b byte) {
+		if _, err := f.WriteAt([]byte{b}, int64(at)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for at := range data {
 		seq := int64(1)
 		for lines[seq-1].End <= int64(at) {
@@ -173,7 +183,7 @@ func TestEveryFlippedBitIsFoundAndNothingIsChanged(t *testing.T) {
 		for bit := range 8 {
 			bad := bytes.Clone(data)
 			bad[at] ^= 1 << bit
-			rewrite(t, path, bad)
+			put(at, bad[at])
 			if r, err := Verify(Disk{}, path); err != nil || r.OK || r.FirstBad != seq || r.Reason == "" || r.Head.Seq != seq-1 {
 				t.Fatalf("bit %d of byte %d: Verify %+v %v, want seq %d", bit, at, r, err, seq)
 			}
@@ -184,6 +194,7 @@ func TestEveryFlippedBitIsFoundAndNothingIsChanged(t *testing.T) {
 				t.Fatalf("bit %d of byte %d: the damaged file was changed", bit, at)
 			}
 		}
+		put(at, data[at])
 	}
 }
 
