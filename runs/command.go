@@ -79,7 +79,17 @@ func (v *View) CommandID(o *Once, now time.Time) (id string, found bool, err err
 			used++
 		}
 	}
-	return "k_" + digest("command", o.Key, strconv.Itoa(used))[:16], false, nil
+	return "k_" + digest("command", o.Key, o.Hash, strconv.Itoa(used))[:16], false, nil
+}
+
+// rival reports whether another request holds the key of a command. Two processes
+// that post at the same moment cannot see that.
+func (v *View) rival(c Command) bool {
+	me, _ := v.Command(c.ID)
+	return c.Once != nil && slices.ContainsFunc(v.Commands, func(o CommandState) bool {
+		return o.Once != nil && o.Once.Key == c.Once.Key && o.Once.Hash != c.Once.Hash &&
+			(o.Status == Active || o.Status == CommandDone) && me.Received.Sub(o.Received) < KeyLife
+	})
 }
 
 // Keyed returns the newest command that carries the idempotency key and was

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/journal"
 )
@@ -41,10 +43,13 @@ func (s *Store) Create(ctx context.Context, r StartRequest) (id ID, created bool
 	if err := r.Workflow.Check(); err != nil {
 		return "", false, err
 	}
+	if r.ID != "" && !r.ID.Valid() {
+		return "", false, fault.New(fault.InvalidInput, "%.80q is not the id of a run", string(r.ID))
+	}
 	if r.Once == nil {
 		return s.publish(ctx, r)
 	}
-	lock, ok, err := tryLock(filepath.Join(s.dir, "keys", keyName(r.Owner, r.Once.Key)+".lock"))
+	lock, ok, err := tryLock(filepath.Join(s.dir, "keys", keyName(r.Owner, r.Once.Key)+".lock"), unix.LOCK_EX)
 	if err != nil {
 		return "", false, err
 	}

@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/journal"
 )
 
@@ -20,7 +22,9 @@ type Drive struct {
 	journal *journal.Journal
 	view    *View
 	release func()
-	indexed time.Time
+	stable  journal.Head // the last head that is durable: what others may rely on
+	indexed journal.Head
+	due     time.Time // when the index may be written again
 }
 
 // Drive takes the run's drive lock, repairs the tail of its journal and folds it.
@@ -35,10 +39,15 @@ func (s *Store) Drive(ctx context.Context, id ID) (d *Drive, ok bool, err error)
 	j, repair, err := journal.Open(s.disk, s.events(id), func(l journal.Line) error { return applyLine(d.view, l) }, s.known(ctx, id)...)
 	if err != nil {
 		release()
+		if fault.Is(err, fault.EventChainBroken) {
+			err = errors.Join(err, s.index.rest(ctx, id)) // nobody can do anything with it
+		}
 		return nil, false, err
 	}
-	d.journal = j
-	if repair.CutBytes > 0 {
+	d.journal, d.stable = j, j.Head()
+	if d.view.RunID == "" {
+		err = fault.New(fault.EventChainBroken, "the journal of run %s has no first event", id).WithDetails(journal.Break{Seq: 1, Reason: "it is not there"})
+	} else if repair.CutBytes > 0 {
 		err = d.Append(Draft{Type: JournalRepaired, Payload: Repaired{CutBytes: repair.CutBytes, AfterSeq: repair.AfterSeq}})
 	}
 	if err != nil {
@@ -52,11 +61,20 @@ func (s *Store) Drive(ctx context.Context, id ID) (d *Drive, ok bool, err error)
 func (d *Drive) View() *View { return d.view }
 
 // Append writes events. When it returns, they are durable, unless all of them
-// report progress or the kind of run promises nothing. After an error the drive
-// is of no more use: close it.
+// report progress or the kind of run promises nothing. An event that cannot be
+// written is INVALID_INPUT, and none is; after any other error the drive is of no
+// more use: close it.
 func (d *Drive) Append(drafts ...Draft) error {
+	durable := slices.ContainsFunc(drafts, func(draft Draft) bool { return !draft.Type.progress() })
+	return d.append(durable, drafts)
+}
+
+// Defer is Append that leaves it to the next Append, or Settle, to make the events
+// durable, so that one flush carries both.
+func (d *Drive) Defer(drafts ...Draft) error { return d.append(false, drafts) }
+
+func (d *Drive) append(durable bool, drafts []Draft) error {
 	bodies := make([][]byte, len(drafts))
-	durable := false
 	for i, draft := range drafts {
 		e, err := NewEvent(d.id, draft, d.store.now())
 		if err != nil {
@@ -65,11 +83,13 @@ func (d *Drive) Append(drafts ...Draft) error {
 		if bodies[i], err = e.Body(); err != nil {
 			return err
 		}
-		durable = durable || !draft.Type.progress()
 	}
-	_, lines, err := d.journal.Append(durable && d.kind().Durable(), bodies...)
+	head, lines, err := d.journal.Append(durable && d.view.Kind.Durable(), bodies...)
 	if err != nil {
 		return err
+	}
+	if durable {
+		d.stable = head
 	}
 	for _, l := range lines {
 		if err := applyLine(d.view, l); err != nil {
@@ -79,8 +99,6 @@ func (d *Drive) Append(drafts ...Draft) error {
 	d.store.hub.notify(d.id)
 	return nil
 }
-
-func (d *Drive) kind() Kind { return d.view.Kind }
 
 // progress reports whether the event only tells how things are going.
 func (t EventType) progress() bool {
@@ -108,10 +126,13 @@ func (d *Drive) Collect() (cancel bool, err error) {
 }
 
 // Settle writes what the planner wants written, as few flushes as possible, and
-// returns its next decision that is not a write.
+// returns its next decision that is not a write. All events are durable then.
 func (d *Drive) Settle() (Decision, error) {
 	for {
 		drafts, next := foresee(d.view)
+		if len(drafts) == 0 && d.stable.Seq < d.view.Seq {
+			return next, d.append(true, nil)
+		}
 		if len(drafts) == 0 {
 			return next, nil
 		}
@@ -146,14 +167,15 @@ func foresee(v *View) ([]Draft, Decision) {
 	return out, next
 }
 
-// Index brings the index up to date with the run, at most ten times a second
-// while the run is busy.
+// Index brings the index up to date with the run, at most ten times a second:
+// call it as often as you like.
 func (d *Drive) Index(ctx context.Context) error {
-	if d.view.Busy() && d.store.now().Sub(d.indexed) < 100*time.Millisecond {
+	now := d.store.now()
+	if d.indexed == d.stable || now.Before(d.due) {
 		return nil
 	}
-	d.indexed = d.store.now()
-	return d.store.index.put(ctx, d.view, d.journal.Head())
+	d.indexed, d.due = d.stable, now.Add(100*time.Millisecond)
+	return d.store.index.put(ctx, d.view, d.stable)
 }
 
 // Close writes the snapshot, brings the index up to date and gives up the lock.
@@ -163,11 +185,16 @@ func (d *Drive) Close(ctx context.Context) error {
 	if d.view.RunID == "" {
 		return nil
 	}
+	// What the snapshot and the index remember must not be lost with the power.
+	head, _, err := d.journal.Append(d.view.Kind.Durable())
+	if err != nil {
+		return err
+	}
 	raw, err := d.view.Snapshot()
 	if err == nil {
 		err = journal.WriteFileAtomic(d.store.disk, filepath.Join(d.store.Dir(d.id), "snapshot.json"), raw)
 	}
-	return errors.Join(err, d.store.index.put(ctx, d.view, d.journal.Head()))
+	return errors.Join(err, d.store.index.put(ctx, d.view, head))
 }
 
 // snapshotHead returns the head that the run's snapshot remembers.

@@ -204,6 +204,35 @@ type Draft struct {
 	Span    string // work item id that it belongs to; empty: the run
 }
 
+// Reportable fails unless a worker may report the event: it tells of what workers
+// do, and its payload is the struct of its type. Anything else would steer the run, or
+// break its journal.
+func (d Draft) Reportable() error {
+	var into any
+	switch d.Type {
+	case ArtifactWritten:
+		into = new(Artifact)
+	case InputsCloned:
+		into = new(InputsPinned)
+	case GateRunStarted, GateRunFinished:
+		into = new(GateRun)
+	case IssueOpened, IssueResolved:
+		into = new(IssueChange)
+	case CommitCreated, PROpened:
+		into = new(Published)
+	default:
+		return fmt.Errorf("a worker does not report %s", d.Type)
+	}
+	raw, err := json.Marshal(d.Payload)
+	if err == nil {
+		err = json.Unmarshal(raw, into)
+	}
+	if err != nil {
+		return fmt.Errorf("the payload of %s: %w", d.Type, err)
+	}
+	return nil
+}
+
 // NewEvent makes an event of a draft. The payload must encode as JSON.
 func NewEvent(run ID, d Draft, now time.Time) (Event, error) {
 	payload, err := json.Marshal(d.Payload)

@@ -1,6 +1,9 @@
 package runs
 
-import "slices"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // applyItem folds what happened to a work item.
 func (v *View) applyItem(e Event) error {
@@ -44,11 +47,28 @@ func (v *View) finishItem(e Event, w *WorkItem, p ItemFinished) {
 	if p.Items != nil {
 		v.FanOut[w.Node] = p.Items
 	}
-	out := Outcome{Outcome: p.Outcome, Visit: w.Visit, Data: p.Data}
-	if was := v.Results[w.Node]; was.Visit == w.Visit && out.Outcome == "" {
-		out.Outcome = was.Outcome // items of one visit: the first outcome that is one
+	v.Results[w.Node] = v.resultOf(w, p.Data)
+}
+
+// resultOf returns the result of the visit that the item belongs to. Among several
+// items, it is the outcome of the first that has one and the data of the first, in the
+// order in which they were queued, so that it does not matter which one finishes first.
+func (v *View) resultOf(w *WorkItem, data json.RawMessage) Outcome {
+	out := Outcome{Outcome: v.outcomeOf(w.Node, w.Visit), Visit: w.Visit, Data: data, Scope: w.Scope}
+	was := v.Results[w.Node]
+	if was.Visit != w.Visit {
+		return out
 	}
-	v.Results[w.Node] = out
+	for _, other := range v.items(w.Node, w.Visit) {
+		switch other.Scope {
+		case w.Scope:
+			return out
+		case was.Scope:
+			out.Data, out.Scope = was.Data, was.Scope
+			return out
+		}
+	}
+	return out
 }
 
 // applyCommand folds the arrival or the end of a command.

@@ -17,10 +17,10 @@ import (
 // Post leaves a command for whoever drives the run. When it returns the command
 // is on the disk. An unknown run is RUN_NOT_FOUND.
 func (s *Store) Post(ctx context.Context, id ID, c Command) error {
-	dir := filepath.Join(s.Dir(id), "commands")
-	if _, err := os.Stat(s.events(id)); errors.Is(err, fs.ErrNotExist) {
-		return notFound(id)
+	if err := s.find(id); err != nil {
+		return err
 	}
+	dir := filepath.Join(s.Dir(id), "commands")
 	raw, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -30,6 +30,7 @@ func (s *Store) Post(ctx context.Context, id ID, c Command) error {
 		return err
 	}
 	s.hub.notify(id)
+	s.post.notify(id)
 	return s.index.wake(ctx, id)
 }
 
@@ -74,11 +75,12 @@ func (s *Store) letters(id ID) ([]letter, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // consumed meanwhile
 		}
-		if err == nil {
-			err = json.Unmarshal(raw, &l.Command)
-		}
 		if err != nil {
-			return nil, fmt.Errorf("read command %s: %w", e.Name(), err)
+			return nil, err
+		}
+		if err := json.Unmarshal(raw, &l.Command); err != nil || l.ID == "" || l.Type == "" {
+			s.log.Warn("a file among the commands is none and is left there", "run_id", string(id), "file", e.Name())
+			continue
 		}
 		out = append(out, l)
 	}

@@ -7,22 +7,31 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/gantry-run/gantry/internal/db"
 	"github.com/gantry-run/gantry/internal/journal"
 )
 
 // index is the SQLite cache over the journals: it finds runs by key and lists
-// them. A journal is always written before its row.
+// them. A journal is always written before its row. The file can be deleted at any
+// time, also while processes use it: each finds out and opens the new one.
 type index struct {
 	path  string
 	store *Store
 
-	mu     sync.Mutex
-	db     *sql.DB
+	mu   sync.Mutex
+	now  *indexFile
+	past []*indexFile // deleted files that somebody may still be reading
+}
+
+// indexFile is the index as it was opened.
+type indexFile struct {
+	*sql.DB
+	info   fs.FileInfo
 	synced chan struct{} // closed when the rows agree with the folders
 }
 
@@ -39,149 +48,155 @@ CREATE TABLE keys (
 	PRIMARY KEY (owner, key)
 ) WITHOUT ROWID;`}
 
-// open opens the database once and starts to make it agree with the folders.
-func (x *index) open(ctx context.Context) (*sql.DB, error) {
+// open opens the file once, and again when it has been deleted, and starts to make
+// it agree with the folders.
+func (x *index) open(ctx context.Context) (*indexFile, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.db != nil {
-		return x.db, nil
+	info, err := os.Stat(x.path)
+	if x.now != nil && err == nil && os.SameFile(info, x.now.info) {
+		return x.now, nil
 	}
-	opts := db.Options{Synchronous: db.Normal, Migrations: indexSchema}
-	conn, err := db.Open(ctx, x.path, opts)
-	if errors.Is(err, db.ErrUnusable) {
-		x.store.log.Warn("the index is not readable and is made anew", "error", err.Error())
-		if err = db.Remove(x.path); err == nil {
-			conn, err = db.Open(ctx, x.path, opts)
-		}
+	if x.now != nil {
+		x.past, x.now = append(x.past, x.now), nil
 	}
+	conn, err := x.openFile(ctx)
 	if err != nil {
 		return nil, err
 	}
-	x.db, x.synced = conn, make(chan struct{})
-	go x.sync(conn, x.synced)
-	return conn, nil
+	if info, err = os.Stat(x.path); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	x.now = &indexFile{DB: conn, info: info, synced: make(chan struct{})}
+	go x.sync(x.now)
+	return x.now, nil
+}
+
+// openFile opens the file that is there. Only under a lock is one made, or one that
+// cannot be used replaced: what SQLite keeps beside a deleted file must go first.
+func (x *index) openFile(ctx context.Context) (*sql.DB, error) {
+	opts := db.Options{Synchronous: "NORMAL", Migrations: indexSchema}
+	open := func() (*sql.DB, error) {
+		if _, err := os.Stat(x.path); err != nil {
+			return nil, err
+		}
+		return db.Open(ctx, x.path, opts)
+	}
+	usable := func(err error) bool {
+		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, db.ErrCorrupt) && !errors.Is(err, db.ErrNewer)
+	}
+	if conn, err := open(); usable(err) {
+		return conn, err
+	}
+	lock, err := x.store.waitLock(ctx, filepath.Join(x.store.dir, "index.lock"), unix.LOCK_EX)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.release()
+	conn, err := open()
+	if usable(err) {
+		return conn, err // another process was faster
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		x.store.log.Warn("the index is not readable and is made anew", "error", err.Error())
+	}
+	if err := db.Remove(x.path); err != nil {
+		return nil, err
+	}
+	return db.Open(ctx, x.path, opts)
 }
 
 func (x *index) close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.db == nil {
-		return nil
+	var failed error
+	for _, f := range append(x.past, x.now) {
+		if f != nil {
+			<-f.synced
+			failed = errors.Join(failed, f.Close())
+		}
 	}
-	<-x.synced
-	return x.db.Close()
+	x.past, x.now = nil, nil
+	return failed
 }
 
 // complete returns the database once its rows agree with the folders.
-func (x *index) complete(ctx context.Context) (*sql.DB, error) {
-	conn, err := x.open(ctx)
+func (x *index) complete(ctx context.Context) (*indexFile, error) {
+	f, err := x.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	select {
-	case <-x.synced:
-		return conn, nil
+	case <-f.synced:
+		return f, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-// sync adds the runs that have a folder and no row, and removes the rows without
-// folder: what a crash, or the loss of the index, has left behind.
-func (x *index) sync(conn *sql.DB, done chan struct{}) {
-	defer close(done)
-	ctx := context.Background()
-	if err := x.reconcile(ctx, conn); err != nil {
-		x.store.log.Warn("the index could not be compared with the runs", "error", err.Error())
-	}
-}
-
-func (x *index) reconcile(ctx context.Context, conn *sql.DB) error {
-	folders, err := readNames(filepath.Join(x.store.dir, "runs"))
-	if err != nil {
-		return err
-	}
-	missing := map[ID]bool{}
-	for _, name := range folders {
-		if !strings.HasPrefix(name, ".") {
-			missing[ID(name)] = true
-		}
-	}
-	rows, err := conn.QueryContext(ctx, `SELECT run_id FROM runs`)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var gone []ID
-	for rows.Next() {
-		var id ID
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
-		if !missing[id] {
-			gone = append(gone, id)
-		}
-		delete(missing, id)
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	for _, id := range gone {
-		if _, err := os.Stat(x.store.Dir(id)); errors.Is(err, fs.ErrNotExist) {
-			if _, err := conn.ExecContext(ctx, `DELETE FROM runs WHERE run_id = ?`, id); err != nil {
-				return err
-			}
-		}
-	}
-	for id := range missing {
-		v, head, err := x.store.viewAt(id)
-		if err != nil {
-			x.store.log.Warn("a run cannot be read", "run_id", string(id), "error", err.Error())
-			continue
-		}
-		if err := x.write(ctx, conn, v, head); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func readNames(dir string) ([]string, error) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return f.Readdirnames(-1)
-}
-
-// put records a run as it is at head.
+// put records a run as it is at head, which must be durable.
 func (x *index) put(ctx context.Context, v *View, head journal.Head) error {
-	conn, err := x.open(ctx)
+	f, err := x.open(ctx)
 	if err != nil {
 		return err
 	}
-	return x.write(ctx, conn, v, head)
+	if v.Seq == 1 {
+		if err := x.bindKeyOf(ctx, f, v); err != nil {
+			return err
+		}
+	}
+	if v.due() {
+		return x.write(ctx, f, v, head)
+	}
+	// Nothing to do, unless a command was left. Whoever leaves one wakes the run after
+	// that, so look under the lock of the write.
+	tx, err := f.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := x.write(ctx, tx, v, head); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
 
-func (x *index) write(ctx context.Context, conn *sql.DB, v *View, head journal.Head) error {
+// execer is a database or a transaction.
+type execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+func (x *index) write(ctx context.Context, to execer, v *View, head journal.Head) error {
+	busy := v.due()
+	if !busy {
+		left, err := x.store.letters(v.RunID)
+		if err != nil {
+			return err
+		}
+		busy = len(left) > 0
+	}
 	var finished *int64
 	if v.FinishedAt != nil {
 		ms := v.FinishedAt.UnixMilli()
 		finished = &ms
 	}
-	_, err := conn.ExecContext(ctx, `
+	_, err := to.ExecContext(ctx, `
 		INSERT INTO runs (run_id, kind, state, root, owner, product, created_at, finished_at, busy, seq, hash, size)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, finished_at = excluded.finished_at, busy = excluded.busy,
 			seq = excluded.seq, hash = excluded.hash, size = excluded.size
 		WHERE excluded.seq >= runs.seq`,
 		v.RunID, v.Kind, v.State, v.Created.Root, v.Created.Owner, v.Labels["product_slug"], v.CreatedAt.UnixMilli(), finished,
-		v.Busy(), head.Seq, head.Hash, head.Size)
-	if err != nil || v.Created.Once == nil {
-		return err
+		busy, head.Seq, head.Hash, head.Size)
+	return err
+}
+
+// bindKeyOf records that the run was made under its key, if it has one.
+func (x *index) bindKeyOf(ctx context.Context, to execer, v *View) error {
+	if v.Created.Once == nil {
+		return nil
 	}
-	return x.bind(ctx, conn, v.Created.Owner, *v.Created.Once, v.RunID, v.CreatedAt)
+	return x.bind(ctx, to, v.Created.Owner, *v.Created.Once, v.RunID, v.CreatedAt)
 }
 
 // bindKey records which run a keyed call is about to make. The row may be wrong
@@ -194,7 +209,7 @@ func (x *index) bindKey(ctx context.Context, owner string, o Once, id ID, now ti
 	return x.bind(ctx, conn, owner, o, id, now)
 }
 
-func (x *index) bind(ctx context.Context, conn *sql.DB, owner string, o Once, id ID, at time.Time) error {
+func (x *index) bind(ctx context.Context, conn execer, owner string, o Once, id ID, at time.Time) error {
 	_, err := conn.ExecContext(ctx, `
 		INSERT INTO keys (owner, key, run_id, hash, at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (owner, key) DO UPDATE SET run_id = excluded.run_id, hash = excluded.hash, at = excluded.at
@@ -234,5 +249,15 @@ func (x *index) wake(ctx context.Context, id ID) error {
 		return err
 	}
 	_, err = conn.ExecContext(ctx, `UPDATE runs SET busy = 1 WHERE run_id = ?`, id)
+	return err
+}
+
+// rest marks a run as one that nobody can do anything with.
+func (x *index) rest(ctx context.Context, id ID) error {
+	conn, err := x.open(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, `UPDATE runs SET busy = 0 WHERE run_id = ?`, id)
 	return err
 }

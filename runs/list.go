@@ -19,7 +19,7 @@ type Filter struct {
 	Product string
 	Root    string
 	Owner   *string // nil: everybody's
-	Limit   int     // at least 1
+	Limit   int     // 1 when it is less
 	Cursor  string  // NextCursor of the page before
 }
 
@@ -39,14 +39,16 @@ type Page struct {
 	NextCursor string // empty at the end
 }
 
-// List returns a page of runs. A cursor that List did not make for the same
+// List returns a page of runs, which has fewer than Limit when the state of one has
+// changed since the index was told. A cursor that List did not make for the same
 // filter is INVALID_CURSOR.
 func (s *Store) List(ctx context.Context, f Filter) (Page, error) {
-	conn, err := s.index.complete(ctx)
+	f.Limit = max(1, f.Limit)
+	where, args, err := f.where()
 	if err != nil {
 		return Page{}, err
 	}
-	where, args, err := f.where()
+	conn, err := s.index.complete(ctx)
 	if err != nil {
 		return Page{}, err
 	}
@@ -57,7 +59,8 @@ func (s *Store) List(ctx context.Context, f Filter) (Page, error) {
 	}
 	defer rows.Close()
 	var out Page
-	for rows.Next() {
+	var last Summary // whose row was read last
+	for n := 0; rows.Next(); n++ {
 		var r Summary
 		var created, size int64
 		var finished *int64
@@ -69,11 +72,14 @@ func (s *Store) List(ctx context.Context, f Filter) (Page, error) {
 			at := time.UnixMilli(*finished).UTC()
 			r.FinishedAt = &at
 		}
-		if len(out.Runs) == f.Limit {
-			out.NextCursor = f.cursorAfter(out.Runs[f.Limit-1])
+		if n == f.Limit {
+			out.NextCursor = f.cursorAfter(last)
 			break
 		}
-		out.Runs = append(out.Runs, s.fresh(r, size))
+		last = r
+		if r = s.fresh(r, size); f.State == "" || r.State == f.State {
+			out.Runs = append(out.Runs, r)
+		}
 	}
 	return out, rows.Err()
 }

@@ -3,7 +3,6 @@ package runs
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -18,14 +17,14 @@ import (
 // however it went.
 type fileLock struct{ f *os.File }
 
-// tryLock takes the lock if nobody holds it. ok is false when somebody does; a
-// missing folder satisfies errors.Is(err, fs.ErrNotExist).
-func tryLock(path string) (l fileLock, ok bool, err error) {
+// tryLock takes the lock, shared or exclusive, if nobody holds one that excludes it.
+// ok is false when somebody does.
+func tryLock(path string, how int) (l fileLock, ok bool, err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return fileLock{}, false, err
 	}
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	err = unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
 	if err == nil {
 		return fileLock{f}, true, nil
 	}
@@ -36,26 +35,50 @@ func tryLock(path string) (l fileLock, ok bool, err error) {
 	return fileLock{}, false, err
 }
 
+// waitLock takes the lock when it is free, or fails when ctx ends.
+func (s *Store) waitLock(ctx context.Context, path string, how int) (fileLock, error) {
+	for {
+		l, ok, err := tryLock(path, how)
+		if ok || err != nil {
+			return l, err
+		}
+		if err := s.wait(ctx, nil); err != nil {
+			return fileLock{}, err
+		}
+	}
+}
+
 func (l fileLock) release() { l.f.Close() }
 
 // TryDrive takes the drive lock of a run: whoever holds it executes the run. ok
 // is false when somebody else does.
 func (s *Store) TryDrive(id ID) (release func(), ok bool, err error) {
-	l, ok, err := tryLock(filepath.Join(s.Dir(id), "drive.lock"))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = notFound(id)
+	if err := s.find(id); err != nil {
+		return nil, false, err
 	}
-	return l.release, ok, err
+	for {
+		l, ok, err := tryLock(s.driveLock(id), unix.LOCK_EX)
+		if ok || err != nil || s.Driven(id) {
+			return l.release, ok, err
+		}
+		time.Sleep(100 * time.Microsecond) // somebody only looked
+	}
 }
 
-// Driven reports whether somebody drives the run now.
+// Driven reports whether somebody drives the run now. It looks with a shared lock,
+// so that a driver can tell who only looks.
 func (s *Store) Driven(id ID) bool {
-	release, ok, err := s.TryDrive(id)
+	if s.find(id) != nil {
+		return false
+	}
+	l, ok, err := tryLock(s.driveLock(id), unix.LOCK_SH)
 	if ok {
-		release()
+		l.release()
 	}
 	return err == nil && !ok
 }
+
+func (s *Store) driveLock(id ID) string { return filepath.Join(s.Dir(id), "drive.lock") }
 
 // callLocks serialises the calls of this process on one run, so that they queue
 // instead of polling.
@@ -100,6 +123,9 @@ func (c *callLocks) acquire(ctx context.Context, id ID) (release func(), err err
 // processes while it works. It waits at most as long as told, then fails with
 // RUN_LOCKED, retryable. An unknown run is RUN_NOT_FOUND.
 func (s *Store) LockCall(ctx context.Context, id ID, wait time.Duration) (release func(), err error) {
+	if err := s.find(id); err != nil {
+		return nil, err
+	}
 	locked := fault.Retry(fault.RunLocked, "another call is working on run %s", id)
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, locked)
 	defer cancel()
@@ -107,20 +133,10 @@ func (s *Store) LockCall(ctx context.Context, id ID, wait time.Duration) (releas
 	if err != nil {
 		return nil, err
 	}
-	for {
-		l, ok, err := tryLock(filepath.Join(s.Dir(id), "call.lock"))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			err = notFound(id)
-		case ok:
-			return func() { l.release(); mine() }, nil
-		}
-		if err == nil {
-			err = s.wait(ctx, nil)
-		}
-		if err != nil {
-			mine()
-			return nil, err
-		}
+	l, err := s.waitLock(ctx, filepath.Join(s.Dir(id), "call.lock"), unix.LOCK_EX)
+	if err != nil {
+		mine()
+		return nil, err
 	}
+	return func() { l.release(); mine() }, nil
 }

@@ -78,7 +78,7 @@ func (v *View) visitOf(node string) int {
 
 // advance leaves a node whose work is done.
 func advance(v *View, node Node) []Draft {
-	step := node.step(v.outcomeOf(node))
+	step := node.step(v.outcomeOf(node.Name, v.visitOf(node.Name)))
 	state, out := v.State, []Draft(nil)
 	terminal := State("")
 	for _, to := range []State{node.Exit, step.State} {
@@ -116,9 +116,9 @@ func closing(v *View, state, terminal State) []Draft {
 	return append(out, change(v, state, terminal))
 }
 
-func (v *View) outcomeOf(node Node) string {
-	visit := v.visitOf(node.Name)
-	for _, w := range v.items(node.Name, visit) {
+// outcomeOf returns the first outcome among the items of a visit.
+func (v *View) outcomeOf(node string, visit int) string {
+	for _, w := range v.items(node, visit) {
 		if w.Outcome != "" {
 			return w.Outcome
 		}
@@ -174,6 +174,8 @@ func settle(v *View, id string) Draft {
 // obey decides on a command that has just come in.
 func obey(v *View, c Command) []Draft {
 	switch {
+	case v.rival(c):
+		return refuse(v, c, fault.IdempotencyConflict, false, "the idempotency key %q was used for another request", c.Once.Key)
 	case c.Type == Cancel:
 		return obeyCancel(v, c)
 	case c.Type == Resume:
@@ -183,7 +185,7 @@ func obey(v *View, c Command) []Draft {
 	}
 	if v.Paused != nil && slices.Contains(v.Paused.Await, c.Type) {
 		node, _ := v.Created.Workflow.Node(v.Node)
-		return []Draft{enter(v, node.step(v.outcomeOf(node)).Await[c.Type], c.ID)}
+		return []Draft{enter(v, node.step(v.outcomeOf(node.Name, v.visitOf(node.Name))).Await[c.Type], c.ID)}
 	}
 	return refuse(v, c, fault.IllegalState, false, "a run in %s does not take the command %q", v.State, c.Type)
 }

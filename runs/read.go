@@ -21,6 +21,9 @@ func (s *Store) View(id ID) (*View, error) {
 }
 
 func (s *Store) viewAt(id ID) (*View, journal.Head, error) {
+	if err := s.find(id); err != nil {
+		return nil, journal.Head{}, err
+	}
 	info, err := os.Stat(s.events(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, journal.Head{}, notFound(id)
@@ -64,11 +67,12 @@ func applyLine(v *View, line journal.Line) error {
 // Events yields the events of a run after a sequence number, in order.
 func (s *Store) Events(id ID, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
+		if err := s.find(id); err != nil {
+			yield(Event{}, err)
+			return
+		}
 		for line, err := range journal.Read(s.disk, s.events(id), journal.Head{}) {
 			switch {
-			case errors.Is(err, fs.ErrNotExist):
-				yield(Event{}, notFound(id))
-				return
 			case err != nil:
 				yield(Event{}, err)
 				return
@@ -90,13 +94,15 @@ func (s *Store) Watch(ctx context.Context, id ID, after int64) iter.Seq2[Event, 
 		over := false
 		for {
 			changed := s.hub.changed(id)
+			if err := s.find(id); err != nil {
+				yield(Event{}, err)
+				return
+			}
 			for line, err := range journal.Read(s.disk, s.events(id), head) {
 				var e Event
 				if err == nil {
 					head = line.Head()
 					e, err = ParseEvent(line.Raw)
-				} else if errors.Is(err, fs.ErrNotExist) {
-					err = notFound(id)
 				}
 				if err != nil {
 					yield(Event{}, err)
@@ -161,11 +167,10 @@ func (s *Store) flush(v *View) error {
 // Verify checks the whole chain of a run's journal against itself and against the
 // heads that its snapshot and the index remember.
 func (s *Store) Verify(ctx context.Context, id ID) (journal.Report, error) {
-	r, err := journal.Verify(s.disk, s.events(id), s.known(ctx, id)...)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = notFound(id)
+	if err := s.find(id); err != nil {
+		return journal.Report{}, err
 	}
-	return r, err
+	return journal.Verify(s.disk, s.events(id), s.known(ctx, id)...)
 }
 
 // known returns the heads of the run's journal that are remembered elsewhere.

@@ -23,6 +23,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -52,6 +53,11 @@ func NewID(now time.Time) ID {
 	rand.Read(b[:]) // never fails: the runtime ends the program instead
 	return ID("r_" + now.UTC().Format("20060102T150405Z") + "_" + strings.ToLower(idEncoding.EncodeToString(b[:])[:12]))
 }
+
+// Valid reports whether the id has the form of one.
+func (id ID) Valid() bool { return idForm.MatchString(string(id)) }
+
+var idForm = regexp.MustCompile(`^[a-zA-Z0-9_-]{8,64}$`)
 
 // Short returns the last eight characters of the id, for branch names.
 func (id ID) Short() string { return string(id[max(0, len(id)-8):]) }

@@ -34,7 +34,8 @@ type Store struct {
 	log   *slog.Logger
 	index index
 	views viewCache
-	hub   hub
+	hub   hub // changes of runs
+	post  hub // commands left for runs
 	calls callLocks
 }
 
@@ -105,9 +106,22 @@ func (s *Store) StateDir() string { return s.dir }
 
 func (s *Store) events(id ID) string { return filepath.Join(s.Dir(id), "events.ndjson") }
 
+// find fails with RUN_NOT_FOUND unless the run has a folder. A link, or a name that
+// is no id, is no run.
+func (s *Store) find(id ID) error {
+	if !id.Valid() {
+		return notFound(id)
+	}
+	info, err := os.Lstat(s.Dir(id))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+		return notFound(id)
+	}
+	return err
+}
+
 // notFound is the fault for a run that does not exist, or not for this caller.
 func notFound(id ID) error {
-	return fault.New(fault.RunNotFound, "there is no run %s", id)
+	return fault.New(fault.RunNotFound, "there is no run %.64q", string(id))
 }
 
 // hub wakes those in this process who watch a run.
@@ -143,6 +157,10 @@ func (h *hub) notify(id ID) {
 // Changed returns a channel that is closed when this process next changes the run
 // or leaves it a command. Changes made by other processes are not seen: poll as well.
 func (s *Store) Changed(id ID) <-chan struct{} { return s.hub.changed(id) }
+
+// Posted returns a channel that is closed when this process next leaves a command
+// for the run.
+func (s *Store) Posted(id ID) <-chan struct{} { return s.post.changed(id) }
 
 // poll is how often another process's changes are looked for.
 const poll = 25 * time.Millisecond

@@ -83,6 +83,7 @@ type Outcome struct {
 	Outcome string          `json:"outcome"`
 	Visit   int             `json:"visit"`
 	Data    json.RawMessage `json:"data,omitempty"`
+	Scope   string          `json:"scope_key,omitempty"` // fan-out: the item that gave the data
 }
 
 // Paused says since when and why a run waits.
@@ -137,6 +138,13 @@ func (v *View) item(id string) *WorkItem {
 		}
 	}
 	return nil
+}
+
+// due reports whether there is something to do for whoever drives the run: work, or
+// events to write.
+func (v *View) due() bool {
+	next := Next(v)
+	return len(next.Execute)+len(next.Write) > 0
 }
 
 // Busy reports whether the run has something to do that needs no command.

@@ -53,7 +53,32 @@ func (e *Engine) execute(d *runs.Drive, work []runs.Work) error {
 		engine: e, drive: d, ctx: ctx, cancel: cancel, queue: work, failures: map[string]int{},
 		done: make(chan ended, len(work)), told: make(chan runs.Draft), retry: make(chan runs.Work, len(work)),
 	}
-	return b.loop(len(work))
+	err := b.loop(len(work))
+	if err != nil {
+		b.cancel()
+		b.drain()
+	}
+	return err
+}
+
+// drain waits until nothing is executed any more, so that whoever takes the run next
+// is alone with it.
+func (b *batch) drain() {
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for b.running > 0 {
+		select {
+		case <-b.done:
+			b.running--
+		case <-late.C:
+			b.leave()
+			return
+		}
+	}
+}
+
+func (b *batch) leave() {
+	b.engine.o.Log.Warn("work that does not stop is left behind", "run_id", string(b.drive.View().RunID), "items", b.running)
 }
 
 func (b *batch) loop(open int) error {
@@ -74,27 +99,28 @@ func (b *batch) loop(open int) error {
 			}
 			b.queue = b.queue[1:]
 		}
-		changed := b.engine.o.Store.Changed(b.drive.View().RunID)
+		posted := b.engine.o.Store.Posted(b.drive.View().RunID)
 		var err error
 		select {
 		case r := <-b.done:
 			b.running--
 			var closed bool
-			if closed, err = b.finish(r); closed {
+			if closed, err = b.finish(r, open == 1); closed {
 				open--
 			}
 		case t := <-b.told:
 			err = b.drive.Append(t)
 		case w := <-b.retry:
 			b.queue = append(b.queue, w)
-		case <-changed:
+		case <-posted:
 			err = b.look()
 		case <-tick.C:
 			err = b.look()
+			b.engine.index(b.drive)
 		case <-interrupted:
 			b.stopping, interrupted = true, nil
 		case <-late:
-			b.engine.o.Log.Warn("work that does not stop is left behind", "run_id", string(b.drive.View().RunID), "items", b.running)
+			b.leave()
 			return nil
 		}
 		if err != nil {
@@ -126,6 +152,10 @@ func (b *batch) start(w runs.Work) error {
 	try := runs.Try{
 		Attempt: attempt, View: view, Input: view.Created.Input, Dir: b.engine.o.Store.Dir(view.RunID),
 		Tell: func(d runs.Draft) {
+			if err := d.Reportable(); err != nil {
+				b.engine.o.Log.Error("a worker reported what is not its to report", "worker", w.Node.Worker, "error", err.Error())
+				return
+			}
 			d.Span = w.Key
 			select {
 			case b.told <- d:
@@ -160,13 +190,43 @@ func (e *Engine) attempt(ctx context.Context, w runs.Work, t runs.Try) (r runs.R
 	if err != nil && errors.Is(context.Cause(ctx), late) {
 		err = late.Because(err)
 	}
-	return r, err
+	if err != nil {
+		return r, err
+	}
+	return checked(w, r)
+}
+
+// checked makes sure that a result can be written. What cannot is the worker's
+// fault, and no other attempt will cure it.
+func checked(w runs.Work, r runs.Result) (runs.Result, error) {
+	wrong := func(err error) error {
+		return fault.New(fault.Internal, "the worker %s gave a result that cannot be recorded", w.Node.Worker).Because(err)
+	}
+	for _, d := range r.Events {
+		if err := d.Reportable(); err != nil {
+			return r, wrong(err)
+		}
+	}
+	if r.Data == nil {
+		return r, nil
+	}
+	data, err := json.Marshal(r.Data)
+	if err != nil {
+		return r, wrong(err)
+	}
+	r.Data = json.RawMessage(data)
+	return r, nil
 }
 
 // finish records a finished attempt and reports whether the item needs no other.
-func (b *batch) finish(r ended) (closed bool, err error) {
+// The flush of the last item's record is left to what the planner writes next.
+func (b *batch) finish(r ended, last bool) (closed bool, err error) {
 	if r.err == nil {
-		return true, b.record(r)
+		err := b.record(r, last)
+		if !fault.Is(err, fault.InvalidInput) {
+			return true, err
+		}
+		r.err = fault.New(fault.Internal, "the worker %s gave a result that cannot be recorded", r.work.Node.Worker).Because(err)
 	}
 	if b.stopping || b.ctx.Err() != nil {
 		return true, nil // interrupted: whoever drives next does it again
@@ -201,14 +261,8 @@ func failure(f *fault.Fault, node string) runs.Failure {
 }
 
 // record writes the worker's events and the item's end in one piece.
-func (b *batch) record(r ended) error {
-	var data json.RawMessage
-	if r.result.Data != nil {
-		var err error
-		if data, err = json.Marshal(r.result.Data); err != nil {
-			return fmt.Errorf("encode the result of %s: %w", r.work.Key, err)
-		}
-	}
+func (b *batch) record(r ended, last bool) error {
+	data, _ := r.result.Data.(json.RawMessage)
 	inputs := map[string]string{}
 	for _, name := range r.work.Node.Inputs {
 		if a, ok := b.drive.View().Artifacts[name]; ok {
@@ -220,7 +274,11 @@ func (b *batch) record(r ended) error {
 		d.Span = r.work.Key
 		drafts = append(drafts, d)
 	}
-	return b.drive.Append(append(drafts, runs.Draft{Type: runs.WorkItemFinished, Span: r.work.Key, Payload: runs.ItemFinished{
+	write := b.drive.Append
+	if last {
+		write = b.drive.Defer
+	}
+	return write(append(drafts, runs.Draft{Type: runs.WorkItemFinished, Span: r.work.Key, Payload: runs.ItemFinished{
 		WorkItemID: r.work.Key, Worker: r.work.Node.Worker, Attempt: r.attempt, Outcome: r.result.Outcome, Items: r.result.Items,
 		Sections: r.result.Sections, Data: data, Inputs: inputs, DurationMS: r.took.Milliseconds(),
 	}})...)

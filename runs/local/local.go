@@ -8,8 +8,9 @@
 // on: take the lock, fold the journal, ask the planner.
 //
 // A drive is one goroutine around [runs.Next]: write what it wants written, execute
-// the work it names, at most Parallel items at once, and record each result with one
-// flush before anything follows from it. A paused run is let go of; the next command
+// the work it names, at most Parallel items at once, and record each result durably
+// before anything follows from it; the last result of a node shares its flush with what
+// the planner writes next. A paused run is let go of; the next command
 // picks it up again.
 package local
 
@@ -248,6 +249,13 @@ func (e *Engine) hold(id runs.ID) (mine bool, err error) {
 	return true, err
 }
 
+// index tells the index how the run is getting on. A run does not depend on that.
+func (e *Engine) index(d *runs.Drive) {
+	if err := d.Index(e.ctx); err != nil && e.ctx.Err() == nil {
+		e.o.Log.Warn("the index could not be brought up to date", "run_id", string(d.View().RunID), "error", err.Error())
+	}
+}
+
 func (e *Engine) loop(d *runs.Drive) error {
 	for e.ctx.Err() == nil {
 		if _, err := d.Collect(); err != nil {
@@ -260,9 +268,7 @@ func (e *Engine) loop(d *runs.Drive) error {
 		if len(next.Execute) == 0 {
 			return nil
 		}
-		if err := d.Index(e.ctx); err != nil {
-			return err
-		}
+		e.index(d)
 		if err := e.execute(d, next.Execute); err != nil {
 			return err
 		}
