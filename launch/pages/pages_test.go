@@ -285,6 +285,25 @@ func TestTiersBoundThePages(t *testing.T) {
 	}
 }
 
+func TestALargeModuleKeepsToTheBudgetAndSaysSo(t *testing.T) {
+	d := widget(t)
+	m := &d.Facts.APISurface.Modules[0]
+	for i := range 300 {
+		name := fmt.Sprintf("T%03d", i)
+		m.Symbols = append(m.Symbols, dossier.APISymbol{Name: name, Kind: "type", Signature: "type " + name, Path: "m.py", Line: i + 1,
+			ClaimID: d.claim("api", "type "+name, "m.py", i+1, i+1)})
+	}
+	plan, drafts := d.drafts(t)
+	for _, draft := range drafts {
+		if lines := strings.Count(string(draft.Content), "\n"); lines > d.Config.Budgets.MaxLinesPerFile {
+			t.Errorf("%s has %d lines", draft.OutputPath, lines)
+		}
+	}
+	if !strings.Contains(fmt.Sprint(plan.Omitted), "no room for") {
+		t.Errorf("omitted: %v", plan.Omitted)
+	}
+}
+
 func TestTemplatesThatStateOrForgetAreRefused(t *testing.T) {
 	d := widget(t)
 	plan, _ := d.drafts(t)

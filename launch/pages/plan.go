@@ -86,7 +86,7 @@ func (p *planner) section(section string) {
 		for i, subject := range p.subjects(rule) {
 			page, reason := p.page(rule, subject, i)
 			if reason != "" {
-				p.omit(section, page.Slug, reason)
+				p.omit(rule, page.Slug, reason)
 				continue
 			}
 			carried = append(carried, page)
@@ -95,7 +95,8 @@ func (p *planner) section(section string) {
 	disambiguate(p, carried)
 	kept := carried[:min(quota, len(carried))]
 	for _, page := range carried[len(kept):] {
-		p.omit(section, page.Slug, fmt.Sprintf("the %s tier has room for %d pages in %s", p.plan.LaunchTier, quota, section))
+		rule, _ := p.Ruleset.rule(section, page.Template)
+		p.omit(rule, page.Slug, fmt.Sprintf("the %s tier has room for %d pages in %s", p.plan.LaunchTier, quota, section))
 	}
 	kept = slices.DeleteFunc(slices.Clone(kept), func(page dossier.PlannedPage) bool {
 		rule, _ := p.Ruleset.rule(section, page.Template)
@@ -103,7 +104,7 @@ func (p *planner) section(section string) {
 			return other.OutputPath != page.OutputPath && strings.HasPrefix(other.URLPath, page.URLPath)
 		})
 		if alone {
-			p.omit(section, page.Slug, "there is no page to list")
+			p.omit(rule, page.Slug, "there is no page to list")
 		}
 		return alone
 	})
@@ -111,8 +112,19 @@ func (p *planner) section(section string) {
 	p.plan.Pages = append(p.plan.Pages, kept...)
 }
 
-func (p *planner) omit(section, slug, reason string) {
-	p.plan.Omitted = append(p.plan.Omitted, dossier.OmittedPage{Section: section, Slug: slug, Reason: reason})
+func (p *planner) omit(rule Rule, slug, reason string) {
+	p.plan.Omitted = append(p.plan.Omitted, dossier.OmittedPage{Section: rule.Section, Slug: path.Join(rule.Folder, slug), Reason: reason})
+}
+
+// omitLines records what a page on a module had no room for.
+func (p *planner) omitLines(rule Rule, slug string, parts []part) {
+	left := 0
+	for _, part := range parts {
+		left += part.left
+	}
+	if left > 0 && rule.ForEach == "module" {
+		p.omit(rule, slug, fmt.Sprintf("the page has no room for %d of its symbols", left))
+	}
 }
 
 // subjects returns what a rule wants pages on: one nameless subject, or each
@@ -165,7 +177,11 @@ func (p *planner) page(rule Rule, subject string, index int) (dossier.PlannedPag
 	if needs := rule.NeedsSource; needs != "" && !slices.ContainsFunc(parts, func(p part) bool { return p.Source == needs && len(p.items) > 0 }) {
 		return page, "the repository says nothing for its part " + needs
 	}
-	return page, p.lacks(rule, len(claims), len(snippets))
+	reason := p.lacks(rule, len(claims), len(snippets))
+	if reason == "" {
+		p.omitLines(rule, page.Slug, parts)
+	}
+	return page, reason
 }
 
 // locate gives the page its file and address.

@@ -134,7 +134,10 @@ func (s *sheet) Sources(heading string) string {
 		}
 	}
 	w := writer{book: s.book}
-	for _, name := range slices.Sorted(maps.Keys(ranges)) {
+	for i, name := range slices.Sorted(maps.Keys(ranges)) {
+		if i == maxSources {
+			break
+		}
 		label := codeSpan(name) + ", " + lineLabel(ranges[name])
 		address := s.repo.file(name, ranges[name].start, ranges[name].end)
 		if address == "" && claims[name] == "" {
@@ -151,6 +154,8 @@ func (s *sheet) Sources(heading string) string {
 	}
 	return w.done()
 }
+
+const maxSources = 40 // files; more is no help to a reader, and each line cites its own anyway
 
 func lineLabel(where at) string {
 	if where.end <= where.start {

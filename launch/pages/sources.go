@@ -122,11 +122,15 @@ func (b *book) formats(string) []item {
 
 func (b *book) requirements(string) []item {
 	var items []item
-	for _, fact := range append(slices.Clone(b.Facts.Runtime), b.Facts.SupportedPlatforms...) {
-		if value := b.value(fact.Value); value != "" {
-			items = append(items, item{text: value, claims: []string{fact.ClaimID}, bullet: 1})
+	add := func(lead string, facts []dossier.Fact) {
+		for _, fact := range facts {
+			if value := b.value(fact.Value); value != "" {
+				items = append(items, item{text: lead + value, claims: []string{fact.ClaimID}, bullet: 1})
+			}
 		}
 	}
+	add("", b.Facts.Runtime)
+	add("Runs on ", b.Facts.SupportedPlatforms)
 	return items
 }
 
