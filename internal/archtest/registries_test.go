@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/ast"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -101,13 +102,19 @@ func checkFixes(all []fixes.Fix, checks []gates.Gate) (problems []string) {
 	return problems
 }
 
-// checkHandlers wants a file mcpserver/<family>tools/<tool>.go for every tool
-// that is not another's name.
+// checkHandlers wants each tool that is not another's name in the list of the
+// package that serves its toolset, nothing else in that list, and each handler in
+// a file of its own.
 func checkHandlers(fsys fs.FS, src *tree) (problems []string, err error) {
 	names, err := fs.Glob(fsys, "specs/tools/*/*.json")
 	if err != nil || len(names) == 0 {
 		return []string{"there are no tool specifications"}, err
 	}
+	handled := map[string]map[string]string{} // toolset → tool → file of its handler
+	for toolset, pkg := range families {
+		handled[toolset] = handlers(src, pkg)
+	}
+	specified := map[string]bool{}
 	for _, name := range names {
 		raw, err := fs.ReadFile(fsys, name)
 		if err != nil {
@@ -119,20 +126,52 @@ func checkHandlers(fsys fs.FS, src *tree) (problems []string, err error) {
 		if err := json.Unmarshal(raw, &spec); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if spec.SameAs != "" {
-			continue
-		}
 		toolset, tool := path.Base(path.Dir(name)), strings.TrimSuffix(path.Base(name), ".json")
-		want := path.Join("mcpserver", families[toolset], tool+".go")
-		if !slices.ContainsFunc(src.files, func(f file) bool { return f.path == want }) {
-			problems = append(problems, problem("%s has no handler: %s is missing", name, want))
+		specified[toolset+" "+tool] = spec.SameAs == ""
+		if spec.SameAs == "" && handled[toolset][tool] == "" {
+			problems = append(problems, problem("%s has no handler in %q", name, families[toolset]))
+		}
+	}
+	for _, toolset := range slices.Sorted(maps.Keys(handled)) {
+		homes := map[string]string{}
+		for _, tool := range slices.Sorted(maps.Keys(handled[toolset])) {
+			home := handled[toolset][tool]
+			if !specified[toolset+" "+tool] {
+				problems = append(problems, problem("%s handles %s, which has no specification of its own", families[toolset], tool))
+			}
+			if home != "" && homes[home] != "" {
+				problems = append(problems, problem("%s holds two handlers: %s and %s", home, homes[home], tool))
+			}
+			homes[home] = tool
 		}
 	}
 	return problems, nil
 }
 
 // families names the package that serves each toolset.
-var families = map[string]string{"launch": "launchtools"}
+var families = map[string]string{"launch": "mcpserver/launchtools"}
+
+// handlers reads the list of a package: `"tool": d.method`. It returns the file
+// that the method of each tool is in.
+func handlers(src *tree, pkg string) map[string]string {
+	list := map[string]string{}
+	for _, f := range src.files {
+		if f.pkg != pkg || f.test {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if kv, ok := n.(*ast.KeyValueExpr); ok {
+				key, isText := kv.Key.(*ast.BasicLit)
+				value, isMethod := kv.Value.(*ast.SelectorExpr)
+				if isText && isMethod {
+					list[strings.Trim(key.Value, "\"`")] = functionFile(src, pkg, value.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+	return list
+}
 
 // gatesPage returns docs/gates.md.
 func gatesPage(checks []gates.Gate, all []fixes.Fix) string {
@@ -152,7 +191,7 @@ func gatesPage(checks []gates.Gate, all []fixes.Fix) string {
 	return b.String()
 }
 
-// functionFile returns the file that a function of a package is in.
+// functionFile returns the file that a function or method of a package is in.
 func functionFile(src *tree, pkg, name string) string {
 	f, _ := function(src, pkg, name)
 	return f.path
@@ -164,7 +203,7 @@ func function(src *tree, pkg, name string) (file, *ast.FuncDecl) {
 			continue
 		}
 		for _, d := range f.ast.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == name {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Name.Name == name {
 				return f, fn
 			}
 		}

@@ -173,11 +173,15 @@ func TestAFixWithoutAGateIsFound(t *testing.T) {
 
 func TestAToolWithoutAHandlerIsFound(t *testing.T) {
 	fsys := folder("specs/tools/launch/x.json", "{}", "specs/tools/launch/y.json", "{}", "specs/tools/launch/z.json", `{"same_as": "x"}`)
-	problems, err := checkHandlers(fsys, small(t, "mcpserver/launchtools/x.go", "package launchtools"))
+	src := small(t, "mcpserver/launchtools/list.go", `package launchtools
+func list(d deps) any { return map[string]any{"x": d.x, "z": d.z, "w": d.w} }`,
+		"mcpserver/launchtools/x.go", "package launchtools\nfunc (d deps) x() {}\nfunc (d deps) z() {}\n",
+		"mcpserver/launchtools/w.go", "package launchtools\nfunc (d deps) w() {}\n")
+	problems, err := checkHandlers(fsys, src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	finds(t, problems, "launchtools/y.go is missing")
+	finds(t, problems, "y.json has no handler", "handles w, which has no specification", "handles z, which has no specification", "x.go holds two handlers: x and z")
 }
 
 func TestAPathInADocumentThatIsNotThereIsFound(t *testing.T) {
