@@ -90,6 +90,11 @@ func TestIssuesAreBoundedAndInOrder(t *testing.T) {
 	if _, line := report.Issues[0].At(); line != 1 {
 		t.Errorf("the first issue is at line %d", line)
 	}
+	list := []gates.Gate{gate("a", found(dossier.Error, 1)), gate("b", found(dossier.Blocker, 1))}
+	report, _, err = gates.RunAll(context.Background(), &gates.Input{}, list, "local", nil)
+	if err != nil || report.Issues[0].Gate != "b" || report.Gates[0].Name != "a" {
+		t.Errorf("a blocker of a later gate does not come first: %+v, %v", report, err)
+	}
 }
 
 func TestTheObserverSeesEachGateStartAndFinish(t *testing.T) {
@@ -157,7 +162,7 @@ func TestHostilePagesDoNoHarm(t *testing.T) {
 				t.Errorf("%s: %s", i.Gate, i.Message)
 			}
 		}
-		if strings.Contains(i.Message, "\n") || strings.Contains(i.Message, "\x1b") || strings.Contains(i.Message, "root:") {
+		if strings.Contains(i.Message, "\n") || strings.Contains(i.Message, "\x1b") || strings.Contains(i.Message, "root:") || len(i.Message) > 600 {
 			t.Errorf("message %q", i.Message)
 		}
 	}
@@ -185,6 +190,27 @@ func TestMissingArtifactsKeepAReportFromBeingOK(t *testing.T) {
 				t.Errorf("%v: %s has no blocker", gone, name)
 			}
 		}
+	}
+}
+
+// Looking for the nearest page is bounded, and the same links get it each time.
+func TestTheNearestPageIsLookedForOnlySoOften(t *testing.T) {
+	var text strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&text, "[a](/docs/guide%d/)\n\n", i)
+	}
+	c := gatestest.Unpack(t, &txtar.Archive{Files: []txtar.File{
+		{Name: "content/docs/start.md", Data: []byte(text.String())}, {Name: "content/docs/guide.md", Data: []byte("# G\n")},
+	}})
+	broken, _, err := gates.BrokenLinks(context.Background(), c.Input, c.Input.Changed)
+	near := 0
+	for _, b := range broken {
+		if b.Nearest == "/docs/guide/" {
+			near++
+		}
+	}
+	if err != nil || len(broken) != 300 || near != 200 || broken[199].Nearest == "" {
+		t.Errorf("%d broken, %d near, %v", len(broken), near, err)
 	}
 }
 
