@@ -99,7 +99,7 @@ func (f *filler) admit(it *item) bool {
 
 func (f *filler) admitSnippet(id string) bool {
 	_, known := f.snippets[id]
-	return known && !f.seen[id] && (f.keepSnippet == nil || f.keepSnippet(id))
+	return known && !f.seen[f.code(id)] && (f.keepSnippet == nil || f.keepSnippet(id))
 }
 
 // note remembers what was put on the page. Within a block one claim may carry
@@ -107,7 +107,7 @@ func (f *filler) admitSnippet(id string) bool {
 func (f *filler) note(it item) {
 	switch {
 	case it.snippet != "":
-		f.seen[it.snippet] = true
+		f.seen[f.code(it.snippet)] = true
 	case it.heading == "":
 		f.stated[it.claims[0]] = true
 		f.seen[told(it.text)] = true

@@ -92,6 +92,9 @@ func (a at) compare(o at) int {
 	return cmp.Or(cmp.Compare(a.path, o.path), cmp.Compare(a.start, o.start), cmp.Compare(a.end, o.end))
 }
 
+// code is what two snippets that show the same have in common.
+func (b *book) code(id string) string { return "code " + strings.TrimSpace(b.escaped[id]) }
+
 // tagged returns the snippets with any of the tags, in catalogue order.
 func (b *book) tagged(tags ...string) []string {
 	var ids []string

@@ -100,6 +100,7 @@ func widget(t *testing.T) *dossierOf {
 		d.claim("quickstart", "The pages are in the folder `out`.", "README.md", 48, 49),
 	}
 	d.snippet("bash", "widget convert table.csv\n", "README.md", 44, "quickstart")
+	d.snippet("bash", "widget convert table.csv\n", "docs/README.md", 44, "quickstart") // shown once all the same
 	theme := []string{
 		d.claim("workflow", "A theme is a folder with a file `theme.css`.", "docs/themes.md", 5, 5),
 		d.claim("workflow", "Give its path to the command.", "docs/themes.md", 6, 6),

@@ -67,9 +67,9 @@ func (b *book) skips(w dossier.Workflow) bool {
 	}
 	first := map[string]bool{}
 	for _, it := range append(b.quickstart(""), b.install("")...) {
-		first[it.key()] = true
+		first[b.key(it)] = true
 	}
-	return !slices.ContainsFunc(b.workflowItems(w.Tag), func(it item) bool { return !first[it.key()] })
+	return !slices.ContainsFunc(b.workflowItems(w.Tag), func(it item) bool { return !first[b.key(it)] })
 }
 
 func (b *book) isGuide(w dossier.Workflow) bool {

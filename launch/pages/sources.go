@@ -18,12 +18,12 @@ type item struct {
 	gap     bool     // a new paragraph or list begins here
 }
 
-// key is what the item shows: a snippet or a claim.
-func (it item) key() string {
+// key is what the item shows: a claim or code.
+func (b *book) key(it item) string {
 	if len(it.claims) > 0 {
 		return it.claims[0]
 	}
-	return it.snippet
+	return b.code(it.snippet)
 }
 
 // sources make the content of a block from the evidence. The subject is the
