@@ -39,7 +39,10 @@ func apiReaders() []apiReader {
 func (g *gatherer) fromSource(context.Context) {
 	family := g.inv.Profile.PlatformFamily
 	surface := dossier.APISurface{Status: "not_extracted", Modules: []dossier.APIModule{}}
-	surface.Reason = fmt.Sprintf("The API surface of %s sources is not read: there is no parser for them here", familyName(family))
+	surface.Reason = "The API surface is read from Go, JavaScript, TypeScript and Python sources only."
+	if name := familyName(family); name != "" {
+		surface.Reason = fmt.Sprintf("The API surface of %s sources is not read: there is no parser for them here.", name)
+	}
 	for _, reader := range apiReaders() {
 		if !slices.Contains(reader.families, family) {
 			continue
@@ -54,7 +57,7 @@ func (g *gatherer) fromSource(context.Context) {
 	if surface.Symbols == 0 {
 		surface.Status, surface.Modules = "not_extracted", []dossier.APIModule{}
 		if surface.Reason == "" {
-			surface.Reason = "No public name was found in the sources"
+			surface.Reason = "No public name was found in the sources."
 		}
 	}
 	g.facts.APISurface = surface
@@ -72,7 +75,7 @@ func familyName(family string) string {
 	case "php":
 		return "PHP"
 	}
-	return "such"
+	return ""
 }
 
 // bound puts the surface in order and cuts it to its bounds, saying so.

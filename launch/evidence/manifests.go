@@ -43,7 +43,9 @@ func (g *gatherer) fromManifest(m dossier.Manifest) {
 	if m.Version.Value != "" {
 		id := g.state(m, m.Version, kindMetadata, "The version of %s is %s, as %s states", g.name, codeSpan(m.Version.Value), file)
 		setFact(&g.facts.Version, m.Version.Value, id)
-		g.record("version "+path.Dir(m.Path), m.Version.Value, id, fromManifest)
+		if m.Kind != "npm" || !g.npmFile(m.Path).Private { // a private one versions tooling, not the product
+			g.record("version "+path.Dir(m.Path), m.Version.Value, id, fromManifest)
+		}
 	}
 	if m.License.Value != "" {
 		value := spdxOf(m.License.Value)

@@ -173,12 +173,28 @@ func (r *mdReader) inlines(parent ast.Node, p *prose, depth int) {
 		case *ast.AutoLink:
 			p.bare = true
 			p.write("<"+string(n.URL(r.source))+">", p.lastLine())
-		case *ast.Image, *ast.RawHTML:
+		case *ast.RawHTML:
+			r.rawHTML(n, p)
+		case *ast.Image:
 		case *extast.TaskCheckBox:
 			p.bare = true // a plan, not a fact
 		default:
 			r.inlines(n, p, depth+1)
 		}
+	}
+}
+
+// htmlTag matches the tags that format a text, and comments.
+var htmlTag = regexp.MustCompile(`(?i)^<(!|\?|/?(a|abbr|b|big|br|center|cite|code|del|details|dfn|div|em|font|h[1-6]|hr|i|img|ins|kbd|li|mark|ol|p|picture|pre|q|s|samp|small|source|span|strong|sub|summary|sup|table|tbody|td|th|tr|tt|u|ul|var|video|wbr)\b)`)
+
+// rawHTML drops a tag that formats and keeps as text what only looks like one: List<T>.
+func (r *mdReader) rawHTML(n *ast.RawHTML, p *prose) {
+	if n.Segments.Len() != 1 {
+		return // a tag over several lines is markup
+	}
+	segment := n.Segments.At(0)
+	if raw := string(segment.Value(r.source)); !htmlTag.MatchString(raw) {
+		p.write(safeText(raw), r.lineOf(segment.Start))
 	}
 }
 

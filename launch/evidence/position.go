@@ -66,7 +66,7 @@ func (g *gatherer) slogan() dossier.Fact {
 			}
 			s := sentences[0]
 			words := strings.TrimRight(s.plain, ".")
-			if n := len(strings.Fields(words)); n < 3 || n > 15 || !isReadable(words+" as described") || outside.MatchString(words) || startsLost.MatchString(words) || isClaim(words) {
+			if n := len(strings.Fields(words)); n < 3 || n > 15 || !isReadable(words+" as described") || outside.MatchString(words) || startsLost.MatchString(words) || isClaim(productPattern(g.name).ReplaceAllString(words, "${1}Product${2}")) {
 				return dossier.Fact{}
 			}
 			id := g.claims.add(g.name+" is described as “"+escapeText(words)+"”.", kindMetadata, fact, doc.anchor(b), cite(doc.path, s.start, s.end, fromMarketing))

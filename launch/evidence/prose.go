@@ -28,7 +28,7 @@ func (g *gatherer) fromDocuments(ctx context.Context) {
 
 // fromDocument returns how many claims the document gave.
 func (g *gatherer) fromDocument(doc document) int {
-	r := &proseReader{g: g, doc: doc}
+	r := &proseReader{g: g, doc: doc, product: productPattern(g.name)}
 	for i := 0; i < len(doc.blocks) && r.count < maxPerDocument; i++ {
 		b := doc.blocks[i]
 		if b.kind == code || skipped(b.headings) || b.prose.isLinks() {
@@ -66,8 +66,19 @@ type proseReader struct {
 	g        *gatherer
 	doc      document
 	count    int
+	product  *regexp.Regexp
 	previous *sentence // the sentence right before, if it became a claim
 	short    []shortItem
+}
+
+// neutral puts a plain word where a text names the product, so that a product
+// called Click or Express is not taken for an order.
+func (r *proseReader) neutral(plain string) string {
+	return r.product.ReplaceAllString(plain, "${1}Product${2}")
+}
+
+func productPattern(name string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(^|[^\w./-])` + regexp.QuoteMeta(name) + `($|[^\w/-])`)
 }
 
 // shortItem is a feature bullet too short to stand alone.
@@ -108,7 +119,7 @@ func (r *proseReader) sentence(b block, s sentence) {
 		}
 		return
 	}
-	if !isClaim(s.plain) || r.weak(b, s) {
+	if !isClaim(r.neutral(s.plain)) || r.weak(b, s) {
 		return
 	}
 	s.text = finish(s.text)
@@ -124,11 +135,20 @@ var selfReference = regexp.MustCompile(`^(?i:this) (?i:repository|repo|project|p
 
 // named puts the product's name where a README says "this library".
 func (r *proseReader) named(text string) string {
-	if m := selfReference.FindStringSubmatch(text); m != nil && r.doc.readme {
+	if !r.doc.readme {
+		return text
+	}
+	if m := selfReference.FindStringSubmatch(text); m != nil {
 		return r.g.name + " " + m[1] + " " + text[len(m[0]):]
+	}
+	if rest, ok := strings.CutPrefix(text, "This is a "); ok && selfNoun.MatchString(rest) {
+		return r.g.name + " is a " + rest
 	}
 	return text
 }
+
+// selfNoun matches what only the product can be.
+var selfNoun = regexp.MustCompile(`(?i)^([\[\w.+#-]+(\]\([^)]*\))? ){0,5}(module|library|package|framework|plugin|command[- ]line|cli|sdk|crate|gem|client)\b`)
 
 // leansBack matches a sentence whose subject is in the one before.
 var leansBack = regexp.MustCompile(`(?i)^((it|it's|its|they|their)\b|this (means|allows|makes|lets|enables|ensures) )`)
@@ -137,7 +157,7 @@ var leansBack = regexp.MustCompile(`(?i)^((it|it's|its|they|their)\b|this (means
 func (r *proseReader) join(b block, before, s sentence) {
 	rest := leansBack.ReplaceAllString(s.plain, "The product ")
 	text := before.text + " " + finish(s.text)
-	if !isClaim(rest) || utf8.RuneCountInString(plainText(text)) > maxChars {
+	if !isClaim(r.neutral(rest)) || utf8.RuneCountInString(plainText(text)) > maxChars {
 		return
 	}
 	anchor := r.doc.anchor(b)
@@ -177,8 +197,8 @@ func (r *proseReader) item(b block) {
 	first.text = r.unlabelled(trimLead(first.text))
 	first.plain = plainText(first.text)
 	lead := leadJoin.FindStringSubmatch(b.leadIn)
-	continues := lead != nil && len(sentences) == 1 && !strings.HasSuffix(first.plain, ".") && !labelled.MatchString(first.plain) && r.joinable(lead[1]) && !imperative.MatchString(first.plain)
-	if isClaim(first.plain) && !r.weak(b, first) && !labelled.MatchString(first.plain) && !continues {
+	continues := lead != nil && len(sentences) == 1 && !strings.HasSuffix(first.plain, ".") && !labelled.MatchString(first.plain) && r.joinable(lead[1]) && !imperative.MatchString(r.neutral(first.plain))
+	if isClaim(r.neutral(first.plain)) && !r.weak(b, first) && !labelled.MatchString(first.plain) && !continues {
 		sentences[0] = first
 		r.sentences(b, sentences)
 		return
@@ -213,7 +233,7 @@ var labelled = regexp.MustCompile(`^[^.]{2,40}(:| [-–—]) `)
 
 // isReadableItem is isReadable for a few words.
 func isReadableItem(plain string) bool {
-	return len(plain) > 2 && isReadable(plain+" as a feature") && !outside.MatchString(plain) && !strings.HasSuffix(plain, "!")
+	return len(plain) > 2 && isReadable(plain+" as a feature") && !outside.MatchString(plain) && !history.MatchString(plain) && !strings.HasSuffix(plain, "!")
 }
 
 // joinable reports whether a lead-in's subject stands on its own.
@@ -281,7 +301,11 @@ func enumerate(words []string) string {
 }
 
 func (r *proseReader) add(b block, s sentence) string {
-	return r.addKind(b, s, kindOfClaim(s.plain, b.headings, r.doc.readme))
+	kind := kindOfClaim(s.plain, b.headings, r.doc.readme)
+	if r.doc.readme && kind != kindLimitation && strings.HasPrefix(strings.ToLower(s.plain), strings.ToLower(r.g.name)+" is a") {
+		kind = kindFeature // what the product is, whatever else it names
+	}
+	return r.addKind(b, s, kind)
 }
 
 func (r *proseReader) addKind(b block, s sentence, kind string) string {

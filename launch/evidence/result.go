@@ -46,7 +46,7 @@ func (g *gatherer) result() Result {
 }
 
 // group sorts claim ids by what a page uses them for: in the order in which the
-// repository makes them, so that a page reads like its source.
+// repository makes them, so that a page reads like its source. Claims that lost a disagreement are left out.
 func (g *gatherer) group(sorted []dossier.Claim) {
 	g.facts.Claims = []string{}
 	for _, claim := range sorted {
@@ -57,7 +57,11 @@ func (g *gatherer) group(sorted []dossier.Claim) {
 		KeyFeatures: []string{}, InstallSteps: []string{}, QuickstartSteps: []string{},
 		WorkflowClaims: []string{}, Limitations: []string{}, CompatibilityNotes: []string{},
 	}
+	lost := g.lost()
 	for _, claim := range g.claims.order {
+		if lost[claim.ID] {
+			continue
+		}
 		switch claim.Kind {
 		case kindFeature, kindFormat:
 			groups.KeyFeatures = append(groups.KeyFeatures, claim.ID)
@@ -73,6 +77,17 @@ func (g *gatherer) group(sorted []dossier.Claim) {
 			groups.CompatibilityNotes = append(groups.CompatibilityNotes, claim.ID)
 		}
 	}
+}
+
+// lost returns the claims that a disagreement leaves without effect: the weaker
+// side, or both while it is unresolved. They stay in the evidence.
+func (g *gatherer) lost() map[string]bool {
+	lost := map[string]bool{}
+	for _, c := range g.conflicts {
+		lost[c.ClaimA] = c.Winner != c.ClaimA || lost[c.ClaimA]
+		lost[c.ClaimB] = c.Winner != c.ClaimB || lost[c.ClaimB]
+	}
+	return lost
 }
 
 // gaps says what a page would want and the repository does not say.
