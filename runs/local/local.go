@@ -20,6 +20,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gantry-run/gantry/internal/fault"
@@ -44,6 +45,7 @@ type Engine struct {
 	stop  context.CancelFunc
 	drive sync.WaitGroup
 
+	held   atomic.Int64 // drive locks
 	mu     sync.Mutex
 	driven map[runs.ID]*bool // true: look again before letting go
 	closed bool
@@ -134,11 +136,7 @@ func (e *Engine) Watch(ctx context.Context, id runs.ID, after int64) iter.Seq2[r
 }
 
 // Driving returns how many runs this engine executes now.
-func (e *Engine) Driving() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return len(e.driven)
-}
+func (e *Engine) Driving() int { return int(e.held.Load()) }
 
 // Close implements [runs.Engine]. It returns when nothing is executed any more, or
 // when ctx ends.
@@ -240,6 +238,8 @@ func (e *Engine) hold(id runs.ID) (mine bool, err error) {
 	if err != nil || !ok {
 		return false, err
 	}
+	e.held.Add(1)
+	defer e.held.Add(-1)
 	err = e.loop(d)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), 10*time.Second)
 	defer cancel()
