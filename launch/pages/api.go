@@ -51,22 +51,31 @@ func (b *book) moduleDoc(subject string) []item {
 	return nil
 }
 
-// types lists each type under a heading of its own, followed by its methods.
+// types lists each type that has methods under a heading of its own, followed by
+// them, and then the types that have none.
 func (b *book) types(subject string) []item {
 	m, _ := b.module(subject)
-	var items []item
+	methods := map[string][]item{}
 	for _, s := range m.Symbols {
-		if !isType(s) {
-			continue
-		}
-		items = append(items, item{heading: s.Name}, b.symbol(s, 1))
-		for _, method := range m.Symbols {
-			if method.Kind == "method" && owner(method.Name) == s.Name {
-				items = append(items, b.symbol(method, 1))
-			}
+		if s.Kind == "method" {
+			methods[owner(s.Name)] = append(methods[owner(s.Name)], b.symbol(s, 1))
 		}
 	}
-	return items
+	var items, plain []item
+	for _, s := range m.Symbols {
+		switch {
+		case !isType(s):
+		case methods[s.Name] == nil:
+			plain = append(plain, b.symbol(s, 1))
+		default:
+			items = append(items, item{heading: s.Name}, b.symbol(s, 1))
+			items = append(items, methods[s.Name]...)
+		}
+	}
+	if len(items) > 0 && len(plain) > 0 {
+		items = append(items, item{heading: "Other types"})
+	}
+	return append(items, plain...)
 }
 
 // functions lists functions, and methods whose type is not listed.

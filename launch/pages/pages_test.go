@@ -288,7 +288,7 @@ func TestTiersBoundThePages(t *testing.T) {
 func TestALargeModuleKeepsToTheBudgetAndSaysSo(t *testing.T) {
 	d := widget(t)
 	m := &d.Facts.APISurface.Modules[0]
-	for i := range 300 {
+	for i := range 600 {
 		name := fmt.Sprintf("T%03d", i)
 		m.Symbols = append(m.Symbols, dossier.APISymbol{Name: name, Kind: "type", Signature: "type " + name, Path: "m.py", Line: i + 1,
 			ClaimID: d.claim("api", "type "+name, "m.py", i+1, i+1)})
