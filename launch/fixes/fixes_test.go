@@ -99,8 +99,7 @@ func fixAll(t *testing.T, c gatestest.Case, code string) fault.Code {
 				t.Errorf("patch %+v", p)
 			}
 		}
-		bundle := dossier.PatchBundle{SchemaVersion: dossier.SchemaVersion, Patches: plan}
-		if _, err := patch.Apply(c.Input.Site, []string{"content/**"}, bundle, dossier.Budgets{}); err != nil {
+		if _, err := apply(t, c, open[0]); err != nil {
 			t.Fatal(err)
 		}
 		left := issues(t, c, code)
@@ -113,6 +112,16 @@ func fixAll(t *testing.T, c gatestest.Case, code string) fault.Code {
 	}
 	t.Fatal("does not end")
 	return ""
+}
+
+func apply(t *testing.T, c gatestest.Case, issue dossier.Issue) (patch.Result, error) {
+	t.Helper()
+	plan, err := fixes.Plan(context.Background(), c.Input, issue)
+	if err != nil {
+		return patch.Result{}, err
+	}
+	bundle := dossier.PatchBundle{SchemaVersion: dossier.SchemaVersion, Patches: plan}
+	return patch.Apply(c.Input.Site, []string{"content/**"}, bundle, dossier.Budgets{})
 }
 
 func TestEveryFixHasATestAndIsOfACodeThatAGateGives(t *testing.T) {
@@ -174,6 +183,25 @@ func TestAPageThatIsGoneOrUnreadableIsLeftAlone(t *testing.T) {
 			if _, err := fixes.Plan(context.Background(), c.Input, issue); !fault.Is(err, want) {
 				t.Errorf("%s of %q: %v", fix.Code, path, err)
 			}
+		}
+	}
+}
+
+// A value from the configuration never breaks front matter.
+func TestATokenIsFilledInSuchThatFrontMatterStaysValid(t *testing.T) {
+	for src, want := range map[string]string{
+		"---\ntitle: About __PRODUCT_NAME__ # x\n---\nText\n": "---\ntitle: \"About Wid: get\" # x\n---\nText\n",
+		"---\ntags: [a]\n__PRODUCT_NAME__: x\n---\nText\n":    "",
+	} {
+		c := gatestest.Unpack(t, &txtar.Archive{Files: []txtar.File{{Name: "content/docs/x.md", Data: []byte(src)}}})
+		c.Input.Config.ProductName = "Wid: get"
+		_, err := apply(t, c, issues(t, c, gates.TemplateTokenUnresolved)[0])
+		if want == "" {
+			if !fault.Is(err, fault.FixerUnfixable) {
+				t.Errorf("%q: %v", src, err)
+			}
+		} else if got := c.Site(t)["content/docs/x.md"]; got != want || err != nil {
+			t.Errorf("%q: %q, %v", src, got, err)
 		}
 	}
 }

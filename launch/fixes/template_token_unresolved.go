@@ -2,6 +2,7 @@ package fixes
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gantry-run/gantry/launch/dossier"
@@ -10,12 +11,23 @@ import (
 )
 
 // fillToken puts the configuration's value in the token's place, or removes it,
-// wherever the line has it.
+// wherever the line has it. A value that front matter cannot take as it stands
+// is quoted.
 func fillToken(in *gates.Input, p *page.Page, issue dossier.Issue) ([]byte, error) {
 	now := *p
+	var text, value string
 	for _, t := range slices.Backward(gates.OpenTokens(p)) {
 		if t.Issue.ID == issue.ID {
-			now.Source = now.ReplaceRange(t.Start, t.End, tokenValue(in.Config, t.Name))
+			text, value = string(p.Source[t.Start:t.End]), tokenValue(in.Config, t.Name)
+			now.Source = now.ReplaceRange(t.Start, t.End, value)
+		}
+	}
+	if p.Front.Err == nil && page.ReadFront(now.Source).Err != nil {
+		_, line := issue.At()
+		for _, f := range p.Front.Fields {
+			if f.Line == line && strings.Contains(f.Text, text) {
+				return page.SetFrontmatter(p.Source, f.Key, strconv.Quote(strings.ReplaceAll(f.Text, text, value)))
+			}
 		}
 	}
 	return now.Source, nil
