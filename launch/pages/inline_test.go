@@ -27,6 +27,7 @@ func TestClaimsBecomeOneSafeLine(t *testing.T) {
 		"a < b <!-- c":                                                   "a &lt; b &lt;!-- c",
 		"Shortcode {{< x >}} in text":                                    "Shortcode &#123;&#123;&lt; x >}} in text",
 		"Shortcode `{{< x >}}` in code":                                  "",
+		"`word``{{``":                                                    "\\`word`{{`",
 		"two\nlines":                                                     "two lines",
 		"***":                                                            "",
 		"![only](image.png)":                                             "",

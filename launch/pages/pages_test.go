@@ -287,6 +287,7 @@ func TestTiersBoundThePages(t *testing.T) {
 
 func TestALargeModuleKeepsToTheBudgetAndSaysSo(t *testing.T) {
 	d := widget(t)
+	d.Config.Budgets.MaxLinesPerFile = 150
 	m := &d.Facts.APISurface.Modules[0]
 	for i := range 600 {
 		name := fmt.Sprintf("T%03d", i)

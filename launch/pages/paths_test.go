@@ -97,3 +97,17 @@ func TestFolderIndexesAreMadeWhereTheyAreMissingAndAllowed(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestAnIndexOfTheLanguageIsNotMadeTwice(t *testing.T) {
+	d := widget(t)
+	d.Config.Locale = "fr"
+	for section := range d.Site.Layout.Localization.ModeBySection {
+		d.Site.Layout.Localization.ModeBySection[section] = "filename"
+	}
+	plan, drafts := d.drafts(t)
+	made, err := FolderIndexes(DraftInput{PlanInput: d.PlanInput, Plan: plan, Templates: specFiles}, drafts,
+		func(path string) bool { return strings.HasSuffix(path, "/_index.fr.md") }, func(string) bool { return true })
+	if err != nil || len(made) != 0 {
+		t.Errorf("made %d, %v", len(made), err)
+	}
+}
