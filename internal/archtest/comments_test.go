@@ -3,6 +3,8 @@ package archtest
 import (
 	"go/ast"
 	"go/token"
+	"path"
+	"strings"
 	"testing"
 )
 
@@ -15,7 +17,7 @@ func TestEveryExportedNameIsDocumented(t *testing.T) {
 }
 
 // checkPackageComments wants one package comment a package, "Package x …", or
-// "Command x …" for a program.
+// for a program its name, "Gantry …".
 func checkPackageComments(src *tree) (problems []string) {
 	comments := map[string][]string{}
 	for _, f := range src.files {
@@ -23,9 +25,10 @@ func checkPackageComments(src *tree) (problems []string) {
 			comments[f.pkg] = append(comments[f.pkg], f.path)
 			name, want := f.ast.Name.Name, "Package "+f.ast.Name.Name+" "
 			if name == "main" {
-				want = "Command "
+				name = path.Base(f.pkg)
+				want = strings.ToUpper(name[:1]) + name[1:] + " "
 			}
-			if text := f.ast.Doc.Text(); len(text) < len(want) || text[:len(want)] != want {
+			if !strings.HasPrefix(f.ast.Doc.Text(), want) {
 				problems = append(problems, problem("%s: the package comment begins %q", f.path, want))
 			}
 		}

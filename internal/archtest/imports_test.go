@@ -54,7 +54,7 @@ var layers = []layer{
 	{"mcpserver", "internal/fault mcpserver/guard mcpserver/stdio mcpserver/tool specs telemetry"},
 
 	{"cmd/gantry", "artifacts internal/db internal/fault internal/git internal/journal internal/proc launch launch/dossier " +
-		"launch/quickstart launch/taskcards mcpserver mcpserver/guard mcpserver/launchtools mcpserver/stdio mcpserver/tool " +
+		"launch/gates launch/quickstart launch/taskcards mcpserver mcpserver/guard mcpserver/launchtools mcpserver/stdio mcpserver/tool " +
 		"runs runs/local specs telemetry validate"},
 
 	{"internal/archtest", ""}, // its tests read the registries of all others
@@ -78,7 +78,7 @@ var owners = []owner{
 	{"github.com/BurntSushi/toml", "cmd/gantry launch/evidence launch/inventory launch/page launch/site"},
 	{"github.com/goccy/go-yaml", "launch launch/evidence launch/page launch/patch launch/site launch/taskcards cmd/gantry"},
 	{"github.com/yuin/goldmark", "launch/evidence launch/page launch/pages"},
-	{"golang.org/x/mod/modfile", "launch/inventory"},
+	{"golang.org/x/mod", "launch/evidence launch/inventory"},
 	{"golang.org/x/text", "launch/evidence launch/pages launch/quickstart"},
 
 	{"github.com/spf13/cobra", "cmd/gantry"},

@@ -121,8 +121,8 @@ func TestAPackageNameThatSaysNothingIsFound(t *testing.T) {
 
 func TestAMissingPackageCommentIsFound(t *testing.T) {
 	src := small(t, "a/a.go", "package a", "b/b.go", "// Package b is.\npackage b", "b/c.go", "// Package b is too.\npackage b",
-		"c/c.go", "// This is c.\npackage c", "d/main.go", "// Command d does.\npackage main")
-	finds(t, checkPackageComments(src), "c/c.go", "a has 0", "b has 2")
+		"c/c.go", "// This is c.\npackage c", "d/main.go", "// D does.\npackage main", "e/main.go", "// This does.\npackage main")
+	finds(t, checkPackageComments(src), "c/c.go", "e/main.go", "a has 0", "b has 2")
 }
 
 func TestAnExportedNameWithoutACommentIsFound(t *testing.T) {

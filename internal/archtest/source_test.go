@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -136,10 +137,12 @@ func (f file) selects(visit func(importPath, name string, at token.Pos)) {
 // root is the checkout.
 func root() fs.FS { return os.DirFS("../..") }
 
+var parsed = sync.OnceValues(func() (*tree, error) { return load(root()) })
+
 // source is the checkout's source.
 func source(t *testing.T) *tree {
 	t.Helper()
-	src, err := load(root())
+	src, err := parsed()
 	if err != nil {
 		t.Fatal(err)
 	}
