@@ -44,6 +44,9 @@ func formOf(repo string, profiles []Profile) *form {
 	return nil
 }
 
+// maxValues bounds the names that are looked for in a README.
+const maxValues = 20
+
 // familyOf weighs what speaks for a product family.
 func familyOf(repo string, f *form, seen Seen, text readme) *ballot {
 	b := newBallot(familyField)
@@ -58,7 +61,8 @@ func familyOf(repo string, f *form, seen Seen, text readme) *ballot {
 		b.add(own, packageName)
 	} else {
 		for _, m := range seen.Manifests {
-			if name := Slug(packageBase(m.Name.Value)); isTop(m) && name != "" {
+			name := Slug(packageBase(m.Name.Value))
+			if isTop(m) && name != "" && len(values) < maxValues && !slices.Contains(values, name) {
 				b.add(name, packageName)
 				values = append(values, name)
 			}

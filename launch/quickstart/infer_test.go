@@ -214,6 +214,7 @@ func TestHostileTextsEndQuicklyAndStayBounded(t *testing.T) {
 	for name, text := range map[string]string{
 		"brackets":  strings.Repeat("[", 1e6),
 		"tags":      strings.Repeat("<h1", 1e6),
+		"tag lines": strings.Repeat("<h1\n", 1e6),
 		"images":    strings.Repeat("![", 1e6),
 		"backticks": strings.Repeat("```\n", 1e6),
 		"words":     strings.Repeat("a ", 1e6),

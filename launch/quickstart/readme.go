@@ -42,7 +42,7 @@ func readReadme(text string) readme {
 
 // titleOf finds the first heading: of Markdown, underlined, or of HTML.
 func titleOf(text string, lines []string) string {
-	fenced := false
+	fenced, tagged := false, false
 	for i, line := range lines {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
@@ -61,7 +61,8 @@ func titleOf(text string, lines []string) string {
 				return title
 			}
 		}
-		if strings.Contains(strings.ToLower(line), "<h1") {
+		if !tagged && strings.Contains(strings.ToLower(line), "<h1") {
+			tagged = true // once: the search goes through all of the text
 			if m := htmlTitle.FindStringSubmatch(text); m != nil && plain(m[1]) != "" {
 				return plain(m[1])
 			}
