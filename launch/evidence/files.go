@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"golang.org/x/mod/module"
+
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -73,6 +75,9 @@ func productName(opts Options, inv dossier.RepoInventory) string {
 			continue
 		}
 		name := path.Base(m.Name.Value)
+		if prefix, _, ok := module.SplitPathVersion(m.Name.Value); m.Kind == "go" && ok {
+			name = path.Base(prefix)
+		}
 		if _, artifact, ok := strings.Cut(name, ":"); ok {
 			name = artifact
 		}

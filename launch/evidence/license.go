@@ -40,15 +40,18 @@ func licenseRules() []licenseRule {
 }
 
 // recognise returns the SPDX id of a license text and the line that shows it.
+// The head is looked at first: the body of a license may name others.
 func recognise(text string) (id string, line int) {
 	flat := strings.ToLower(strings.Join(strings.Fields(text), " "))
-	for _, rule := range licenseRules() {
-		all := rule.absent == "" || !strings.Contains(flat, rule.absent)
-		for _, phrase := range rule.phrases {
-			all = all && strings.Contains(flat, phrase)
-		}
-		if all {
-			return rule.id, lineOfPhrase(text, rule.phrases[0])
+	for _, window := range []string{flat[:min(len(flat), 400)], flat} {
+		for _, rule := range licenseRules() {
+			all := rule.absent == "" || !strings.Contains(flat, rule.absent)
+			for _, phrase := range rule.phrases {
+				all = all && strings.Contains(window, phrase)
+			}
+			if all {
+				return rule.id, lineOfPhrase(text, rule.phrases[0])
+			}
 		}
 	}
 	return "", 0

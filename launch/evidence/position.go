@@ -45,9 +45,22 @@ func (g *gatherer) positioning() {
 			p.Tagline = dossier.Fact{Value: plainText(text.split()[0].text), ClaimID: opening.ID}
 		}
 	}
+	if doc := g.mainModule(); p.ShortDescription.Value == "" && doc != nil {
+		p.ShortDescription = dossier.Fact{Value: doc.Text, ClaimID: doc.ID}
+	}
 	if p.ShortDescription.Value == "" && p.Tagline.ClaimID != "" {
 		p.ShortDescription = dossier.Fact{Value: g.claims.get(p.Tagline.ClaimID).Text, ClaimID: p.Tagline.ClaimID}
 	}
+}
+
+// mainModule is the claim that a Go package at the top level makes of itself.
+func (g *gatherer) mainModule() *dossier.Claim {
+	for _, m := range g.facts.APISurface.Modules {
+		if m.Path == "." && packageDoc.MatchString(m.Doc) && m.ClaimID != "" {
+			return g.claims.get(m.ClaimID)
+		}
+	}
+	return nil
 }
 
 // slogan is a short paragraph without a verb right under the README's title.

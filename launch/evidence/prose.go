@@ -81,12 +81,6 @@ func productPattern(name string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(^|[^\w./-])` + regexp.QuoteMeta(name) + `($|[^\w/-])`)
 }
 
-// shortItem is a feature bullet too short to stand alone.
-type shortItem struct {
-	text string
-	b    block
-}
-
 func (r *proseReader) paragraph(b block) { r.sentences(b, b.prose.split()) }
 
 func (r *proseReader) sentences(b block, all []sentence) {
@@ -124,14 +118,52 @@ func (r *proseReader) sentence(b block, s sentence) {
 	}
 	s.text = finish(s.text)
 	id := r.add(b, s)
-	if intro := len(b.headings) <= 1 || featureHeading.MatchString(b.section().title); r.doc.readme && intro && b.kind == paragraph && len(r.g.firstLines) < 3 {
+	if r.doc.readme && r.opens(b) && !opensWeakly.MatchString(s.plain) {
 		r.g.firstLines = append(r.g.firstLines, r.g.claims.get(id))
 	}
 	r.previous = &s
 }
 
+var abilities = regexp.MustCompile(`^(supports|provides|includes|offers|has|allows|lets|enables|comes with|features|ships with) `)
+
+// isSelfDescription reports whether a sentence says what the product is, whatever
+// else it names, or what it can do, wherever it stands.
+func isSelfDescription(plain, name, kind string) bool {
+	if len(plain) < len(name)+2 || !strings.EqualFold(plain[:len(name)], name) || plain[len(name)] != ' ' {
+		return false
+	}
+	rest := plain[len(name)+1:]
+	inDepth := kind == kindWorkflow || kind == kindAPI || kind == kindQuickstart
+	return strings.HasPrefix(rest, "is a ") || strings.HasPrefix(rest, "is an ") || inDepth && abilities.MatchString(rest)
+}
+
+// intro reports whether a block is before the document's second heading: that
+// of a title, if it has one.
+func (r *proseReader) intro(b block) bool {
+	return len(b.headings) == 0 || len(b.headings) == 1 && b.headings[0].line == r.doc.firstHeading()
+}
+
+// firstHeading is the line of the first heading that has something below it.
+func (d document) firstHeading() int {
+	for _, b := range d.blocks {
+		if len(b.headings) > 0 {
+			return b.headings[0].line
+		}
+	}
+	return 0
+}
+
+// opens reports whether a block may say what the product is: one of the first
+// three in the intro, or below a heading like "Overview".
+func (r *proseReader) opens(b block) bool {
+	return b.kind == paragraph && len(r.g.firstLines) < 3 && (r.intro(b) || featureHeading.MatchString(b.section().title))
+}
+
+// opensWeakly matches sentences that tell how and not what.
+var opensWeakly = regexp.MustCompile(`(?i)^(to|if|you|for|when|in|by|with|at|on|as) `)
+
 // selfReference matches the subject by which a README means the product.
-var selfReference = regexp.MustCompile(`^(?i:this) (?i:repository|repo|project|package|library|module|crate|gem|tool|plugin|framework|program|application|app|sdk) (is|contains|provides|implements|offers|supports|helps|aims|lets|allows|makes|adds|exposes|includes|requires|has) `)
+var selfReference = regexp.MustCompile(`^(?i:this) (?:[A-Z]\w+ )?(?i:repository|repo|project|package|library|module|crate|gem|tool|plugin|framework|program|application|app|sdk) (is|contains|provides|implements|offers|supports|helps|aims|lets|allows|makes|adds|exposes|includes|requires|has) `)
 
 // named puts the product's name where a README says "this library".
 func (r *proseReader) named(text string) string {
@@ -176,134 +208,19 @@ func (r *proseReader) weak(b block, s sentence) bool {
 	if !r.doc.readme {
 		return !named
 	}
-	switch kindOfClaim(s.plain, b.headings, true) {
+	switch kindOfClaim(s.plain, b.headings, true, r.intro(b)) {
 	case kindAPI, kindWorkflow, kindQuickstart:
 		return !named && !strings.Contains(s.text, "`")
 	case kindFormat:
-		return !named && len(b.headings) > 1 && !featureHeading.MatchString(b.section().title)
+		return !named && !r.intro(b) && !featureHeading.MatchString(b.section().title)
 	}
 	return false
 }
 
-// item adds a list item: as a sentence, as the end of its lead-in, or, in a list
-// of features, as it stands.
-func (r *proseReader) item(b block) {
-	r.previous = nil
-	sentences := b.prose.split()
-	if len(sentences) == 0 || b.ordered || b.prose.bare {
-		return
-	}
-	first := sentences[0]
-	first.text = r.unlabelled(trimLead(first.text))
-	first.plain = plainText(first.text)
-	lead := leadJoin.FindStringSubmatch(b.leadIn)
-	continues := lead != nil && len(sentences) == 1 && !strings.HasSuffix(first.plain, ".") && !labelled.MatchString(first.plain) && r.joinable(lead[1]) && !imperative.MatchString(r.neutral(first.plain))
-	if isClaim(r.neutral(first.plain)) && !r.weak(b, first) && !labelled.MatchString(first.plain) && !continues {
-		sentences[0] = first
-		r.sentences(b, sentences)
-		return
-	}
-	features := featureList.MatchString(b.section().title) || featureList.MatchString(b.leadIn)
-	if !r.doc.readme || b.nested || !features || !isReadableItem(first.plain) {
-		return
-	}
-	if continues {
-		first.text = r.subject(lead[1]) + lead[3] + " " + lowerFirst(first.text)
-		first.text = finish(strings.Join(strings.Fields(first.text), " "))
-		if utf8.RuneCountInString(plainText(first.text)) <= maxChars {
-			r.addKind(b, first, kindFeature)
-		}
-		return
-	}
-	if lostSubject.MatchString(first.plain) && !labelled.MatchString(first.plain) {
-		first.text = finish(r.g.name + " " + lowerFirst(first.text))
-		r.addKind(b, first, kindOfClaim(plainText(first.text), b.headings, true))
-		return
-	}
-	if len(strings.Fields(first.plain)) < minItem {
-		r.short = append(r.short, shortItem{strings.TrimRight(first.text, " .;,"), b})
-		return
-	}
-	first.text = finish(upperFirst(first.text))
-	r.addKind(b, first, kindFeature)
-}
-
-// labelled matches "Label: what it is" and "Label - what it is".
-var labelled = regexp.MustCompile(`^[^.]{2,40}(:| [-–—]) `)
-
-// isReadableItem is isReadable for a few words.
-func isReadableItem(plain string) bool {
-	return len(plain) > 2 && isReadable(plain+" as a feature") && !outside.MatchString(plain) && !history.MatchString(plain) && !strings.HasSuffix(plain, "!")
-}
-
-// joinable reports whether a lead-in's subject stands on its own.
-func (r *proseReader) joinable(lead string) bool {
-	return !startsLost.MatchString(r.subject(lead)+" ") && !firstPerson.MatchString(lead) && !outside.MatchString(lead)
-}
-
-// subject names the product where a lead-in says "It".
-func (r *proseReader) subject(lead string) string {
-	return itSubject.ReplaceAllString(lead, r.g.name+" ")
-}
-
-var itSubject = regexp.MustCompile(`(?i)^it (also )?`)
-
-// shortItems states the short bullets of each list as one claim.
-func (r *proseReader) shortItems() {
-	byList := map[int][]shortItem{}
-	var order []int
-	for _, item := range r.short {
-		if byList[item.b.list] == nil {
-			order = append(order, item.b.list)
-		}
-		byList[item.b.list] = append(byList[item.b.list], item)
-	}
-	for _, list := range order {
-		items := byList[list]
-		for len(items) > 1 {
-			n := min(len(items), 8)
-			if rest := len(items) - n; rest == 1 {
-				n--
-			}
-			r.addShort(items[:n])
-			items = items[n:]
-		}
-	}
-}
-
-func (r *proseReader) addShort(items []shortItem) {
-	words := make([]string, len(items))
-	for i, item := range items {
-		words[i] = lowerFirst(item.text)
-	}
-	text := finish(r.g.name + " names these features: " + enumerate(words))
-	if utf8.RuneCountInString(plainText(text)) > maxChars {
-		return
-	}
-	for _, item := range items {
-		r.g.claims.add(text, kindFeature, fact, r.doc.anchor(item.b), cite(r.doc.path, item.b.start, item.b.end, r.sourceType(item.b)))
-	}
-	r.count++
-}
-
-// enumerate joins words with commas and a final "and".
-func enumerate(words []string) string {
-	switch n := len(words); n {
-	case 0:
-		return ""
-	case 1:
-		return words[0]
-	case 2:
-		return words[0] + " and " + words[1]
-	default:
-		return strings.Join(words[:n-1], ", ") + ", and " + words[n-1]
-	}
-}
-
 func (r *proseReader) add(b block, s sentence) string {
-	kind := kindOfClaim(s.plain, b.headings, r.doc.readme)
-	if r.doc.readme && kind != kindLimitation && strings.HasPrefix(strings.ToLower(s.plain), strings.ToLower(r.g.name)+" is a") {
-		kind = kindFeature // what the product is, whatever else it names
+	kind := kindOfClaim(s.plain, b.headings, r.doc.readme, r.intro(b))
+	if r.doc.readme && kind != kindLimitation && isSelfDescription(s.plain, r.g.name, kind) {
+		kind = kindFeature
 	}
 	return r.addKind(b, s, kind)
 }
@@ -321,16 +238,14 @@ func (r *proseReader) sourceType(b block) string {
 	case !r.doc.readme:
 		return fromDoc
 	}
-	for _, h := range b.headings[min(1, len(b.headings)):] {
-		if !featureHeading.MatchString(h.title) {
-			return fromTechnical
-		}
+	if r.intro(b) || featureHeading.MatchString(b.section().title) {
+		return fromMarketing
 	}
-	return fromMarketing
+	return fromTechnical
 }
 
 // kindOfClaim sorts by wording first, then by the innermost heading that says something.
-func kindOfClaim(plain string, headings []heading, readme bool) string {
+func kindOfClaim(plain string, headings []heading, readme, intro bool) string {
 	switch {
 	case limitationWords.MatchString(plain):
 		return kindLimitation
@@ -348,7 +263,7 @@ func kindOfClaim(plain string, headings []heading, readme bool) string {
 			}
 		}
 	}
-	if !readme || len(headings) > 1 {
+	if !readme || !intro {
 		return kindWorkflow
 	}
 	return kindFeature

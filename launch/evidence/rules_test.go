@@ -61,7 +61,7 @@ func TestKindFollowsWordingThenHeading(t *testing.T) {
 		{"A widget has three parts.", heads("Guide", "Features"), false, kindWorkflow},
 		{"A widget has three parts.", heads("Widget", "Known limitations"), true, kindLimitation},
 	} {
-		if got := kindOfClaim(c.text, c.headings, c.readme); got != c.want {
+		if got := kindOfClaim(c.text, c.headings, c.readme, len(c.headings) == 1); got != c.want {
 			t.Errorf("%q below %v is %s, want %s", c.text, c.headings, got, c.want)
 		}
 	}
