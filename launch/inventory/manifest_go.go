@@ -3,6 +3,7 @@ package inventory
 import (
 	"go/parser"
 	"go/token"
+	"maps"
 	"path"
 	"strings"
 
@@ -37,20 +38,27 @@ func readGoMod(t *tree, name string, data []byte) (dossier.Manifest, error) {
 }
 
 // goCommands returns the import paths of the main packages of a module that
-// are meant to be installed: its top level and the folders of cmd.
+// are meant to be installed: its top level and the folders of cmd. A folder that
+// also holds another package keeps its main files for code generation.
 func (t *tree) goCommands(dir, module string) []string {
-	mains := map[string]bool{}
+	mains, others := map[string]bool{}, map[string]bool{}
 	for _, file := range t.files {
 		rel, below := file.Path, true
 		if dir != "." {
 			rel, below = strings.CutPrefix(file.Path, dir+"/")
 		}
 		pkg := path.Dir(rel)
-		installed := pkg == "." || path.Dir(pkg) == "cmd"
-		if below && installed && file.Role == roleSource && strings.HasSuffix(rel, ".go") && t.goPackageName(file.Path) == "main" && !t.goIgnored(file.Path) {
+		if installed := pkg == "." || path.Dir(pkg) == "cmd"; !below || !installed || file.Role != roleSource || !strings.HasSuffix(rel, ".go") {
+			continue
+		}
+		switch name := t.goPackageName(file.Path); {
+		case name != "main":
+			others[path.Join(module, pkg)] = true
+		case !t.goIgnored(file.Path):
 			mains[path.Join(module, pkg)] = true
 		}
 	}
+	maps.DeleteFunc(mains, func(pkg string, _ bool) bool { return others[pkg] })
 	return sortedKeys(mains)
 }
 

@@ -163,7 +163,9 @@ func (t *tree) statedWords() (words string, named, commands bool) {
 func (t *tree) libraryAtTop() bool {
 	for _, file := range t.files {
 		if parent(file.Path) == "." && file.Role == roleSource && strings.HasSuffix(file.Path, ".go") {
-			return t.goPackageName(file.Path) != "main"
+			if name := t.goPackageName(file.Path); name != "main" && name != "" {
+				return true
+			}
 		}
 	}
 	return false
