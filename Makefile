@@ -1,6 +1,6 @@
 # Gantry. `make` alone lists what there is. Needs Go and git; other tools are used when they are there.
 
-VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+VERSION   := $(patsubst v%,%,$(shell git describe --tags --match 'v*' --dirty 2>/dev/null || echo 0.1.0-dev+$$(git describe --always --dirty 2>/dev/null || echo unknown)))
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 REPO      ?= .
 STATE     ?= .gantry/state
