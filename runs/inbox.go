@@ -17,7 +17,7 @@ import (
 // Post leaves a command for whoever drives the run. When it returns the command
 // is on the disk. An unknown run is RUN_NOT_FOUND.
 func (s *Store) Post(ctx context.Context, id ID, c Command) error {
-	if err := s.find(id); err != nil {
+	if _, err := s.find(id); err != nil {
 		return err
 	}
 	dir := filepath.Join(s.Dir(id), "commands")
@@ -67,7 +67,7 @@ func (s *Store) letters(id ID) ([]letter, error) {
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	var out []letter
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".json") || strings.HasPrefix(e.Name(), journal.TempPrefix) {
+		if !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".json") || strings.HasPrefix(e.Name(), journal.TempPrefix) {
 			continue
 		}
 		l := letter{path: filepath.Join(dir, e.Name())}

@@ -254,7 +254,7 @@ func (x *index) wake(ctx context.Context, id ID) error {
 
 // rest marks a run as one that nobody can do anything with.
 func (x *index) rest(ctx context.Context, id ID) error {
-	conn, err := x.open(ctx)
+	conn, err := x.complete(ctx)
 	if err != nil {
 		return err
 	}

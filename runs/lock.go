@@ -53,7 +53,7 @@ func (l fileLock) release() { l.f.Close() }
 // TryDrive takes the drive lock of a run: whoever holds it executes the run. ok
 // is false when somebody else does.
 func (s *Store) TryDrive(id ID) (release func(), ok bool, err error) {
-	if err := s.find(id); err != nil {
+	if _, err := s.find(id); err != nil {
 		return nil, false, err
 	}
 	for {
@@ -68,7 +68,7 @@ func (s *Store) TryDrive(id ID) (release func(), ok bool, err error) {
 // Driven reports whether somebody drives the run now. It looks with a shared lock,
 // so that a driver can tell who only looks.
 func (s *Store) Driven(id ID) bool {
-	if s.find(id) != nil {
+	if _, err := s.find(id); err != nil {
 		return false
 	}
 	l, ok, err := tryLock(s.driveLock(id), unix.LOCK_SH)
@@ -123,7 +123,7 @@ func (c *callLocks) acquire(ctx context.Context, id ID) (release func(), err err
 // processes while it works. It waits at most as long as told, then fails with
 // RUN_LOCKED, retryable. An unknown run is RUN_NOT_FOUND.
 func (s *Store) LockCall(ctx context.Context, id ID, wait time.Duration) (release func(), err error) {
-	if err := s.find(id); err != nil {
+	if _, err := s.find(id); err != nil {
 		return nil, err
 	}
 	locked := fault.Retry(fault.RunLocked, "another call is working on run %s", id)

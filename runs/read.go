@@ -3,8 +3,6 @@ package runs
 import (
 	"container/list"
 	"context"
-	"errors"
-	"io/fs"
 	"iter"
 	"os"
 	"sync"
@@ -21,13 +19,7 @@ func (s *Store) View(id ID) (*View, error) {
 }
 
 func (s *Store) viewAt(id ID) (*View, journal.Head, error) {
-	if err := s.find(id); err != nil {
-		return nil, journal.Head{}, err
-	}
-	info, err := os.Stat(s.events(id))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, journal.Head{}, notFound(id)
-	}
+	info, err := s.find(id)
 	if err != nil {
 		return nil, journal.Head{}, err
 	}
@@ -67,7 +59,7 @@ func applyLine(v *View, line journal.Line) error {
 // Events yields the events of a run after a sequence number, in order.
 func (s *Store) Events(id ID, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		if err := s.find(id); err != nil {
+		if _, err := s.find(id); err != nil {
 			yield(Event{}, err)
 			return
 		}
@@ -94,7 +86,7 @@ func (s *Store) Watch(ctx context.Context, id ID, after int64) iter.Seq2[Event, 
 		over := false
 		for {
 			changed := s.hub.changed(id)
-			if err := s.find(id); err != nil {
+			if _, err := s.find(id); err != nil {
 				yield(Event{}, err)
 				return
 			}
@@ -167,7 +159,7 @@ func (s *Store) flush(v *View) error {
 // Verify checks the whole chain of a run's journal against itself and against the
 // heads that its snapshot and the index remember.
 func (s *Store) Verify(ctx context.Context, id ID) (journal.Report, error) {
-	if err := s.find(id); err != nil {
+	if _, err := s.find(id); err != nil {
 		return journal.Report{}, err
 	}
 	return journal.Verify(s.disk, s.events(id), s.known(ctx, id)...)

@@ -49,7 +49,7 @@ func (x *index) reconcile(ctx context.Context, f *indexFile) error {
 		return err
 	}
 	for _, id := range gone {
-		if x.store.find(id) == nil {
+		if _, err := x.store.find(id); err == nil {
 			continue // published meanwhile
 		}
 		if _, err := f.ExecContext(ctx, `DELETE FROM runs WHERE run_id = ?`, id); err != nil {

@@ -106,17 +106,24 @@ func (s *Store) StateDir() string { return s.dir }
 
 func (s *Store) events(id ID) string { return filepath.Join(s.Dir(id), "events.ndjson") }
 
-// find fails with RUN_NOT_FOUND unless the run has a folder. A link, or a name that
-// is no id, is no run.
-func (s *Store) find(id ID) error {
+// find returns the state of a run's journal, or RUN_NOT_FOUND unless the run has a
+// folder with one. A link, or a name that is no id, is no run.
+func (s *Store) find(id ID) (fs.FileInfo, error) {
 	if !id.Valid() {
-		return notFound(id)
+		return nil, notFound(id)
 	}
-	info, err := os.Lstat(s.Dir(id))
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
-		return notFound(id)
+	folder, err := os.Lstat(s.Dir(id))
+	if err == nil && !folder.IsDir() {
+		return nil, notFound(id)
 	}
-	return err
+	var events fs.FileInfo
+	if err == nil {
+		events, err = os.Lstat(s.events(id))
+	}
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !events.Mode().IsRegular() {
+		return nil, notFound(id)
+	}
+	return events, err
 }
 
 // notFound is the fault for a run that does not exist, or not for this caller.
