@@ -29,7 +29,8 @@ func runFrontmatter(ctx context.Context, in *Input) (Outcome, error) {
 	}
 	var out Outcome
 	out.Checked, err = in.changedPages(ctx, func(p *page.Page) {
-		for _, f := range FrontmatterProblems(in, contract, p) {
+		check := func(p *page.Page) []FrontmatterProblem { return FrontmatterProblems(in, contract, p) }
+		for _, f := range fresh(in, p, check, func(f FrontmatterProblem) dossier.Issue { return f.Issue }) {
 			out.Issues = append(out.Issues, f.Issue)
 		}
 	}, func(name string, why error) {

@@ -49,9 +49,14 @@ const (
 
 // Input is what gates look at. Nothing in it is written to.
 type Input struct {
-	Site     *os.Root                          // the site's worktree
-	Repo     *os.Root                          // the product's repository; nil: line ranges are held against file sizes alone
-	Changed  []string                          // files that the launch created or changed, relative to the site's root
+	Site    *os.Root // the site's worktree
+	Repo    *os.Root // the product's repository; nil: line ranges are held against file sizes alone
+	Changed []string // files that the launch created or changed, relative to the site's root
+	// Before returns a file of the site as it was before the launch, or
+	// fs.ErrNotExist. What was wrong with a page before is not the launch's to
+	// answer for, and no fix may take away what people wrote: such issues are
+	// left out. Nil: there was nothing before.
+	Before   func(name string) ([]byte, error)
 	Artifact func(name string) ([]byte, error) // fs.ErrNotExist or ARTIFACT_NOT_FOUND if there is none
 	Config   dossier.Config
 	Context  dossier.SiteContext

@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"path"
@@ -47,21 +48,27 @@ func BrokenLinks(ctx context.Context, in *Input, pages []string) (broken []Broke
 	only := *in
 	only.Changed = pages
 	var failed error
-	_, err = only.changedPages(ctx, func(p *page.Page) {
+	check := func(p *page.Page) (found []BrokenLink) {
 		for _, l := range p.Links {
-			if failed == nil && ctx.Err() == nil && staysInSite(index, l) {
-				checked++
-				var b *BrokenLink
-				if b, failed = index.follow(ctx, p, l); b != nil {
-					broken = append(broken, *b)
-				}
+			if failed != nil || ctx.Err() != nil || !staysInSite(index, l) {
+				continue
+			}
+			var b *BrokenLink
+			if b, failed = index.follow(ctx, p, l); b != nil {
+				found = append(found, *b)
 			}
 		}
-	}, nil)
-	if err == nil {
-		err = failed
+		return found
 	}
-	return broken, checked, err
+	_, err = only.changedPages(ctx, func(p *page.Page) {
+		for _, l := range p.Links {
+			if staysInSite(index, l) {
+				checked++
+			}
+		}
+		broken = append(broken, fresh(in, p, check, func(b BrokenLink) dossier.Issue { return b.Issue })...)
+	}, nil)
+	return broken, checked, cmp.Or(err, failed)
 }
 
 // staysInSite reports whether the link can be followed here. A destination with

@@ -45,6 +45,36 @@ func (in *Input) changedPages(ctx context.Context, do func(*page.Page), unreadab
 	return n, nil
 }
 
+// fresh returns what the check finds on the page and did not find on it before
+// the launch. Findings are the same if code and message are.
+func fresh[T any](in *Input, p *page.Page, check func(*page.Page) []T, issueOf func(T) dossier.Issue) []T {
+	found := check(p)
+	if in.Before == nil || len(found) == 0 {
+		return found
+	}
+	raw, err := in.Before(p.Path)
+	if err != nil {
+		return found
+	}
+	old, err := page.Parse(p.Path, raw)
+	if err != nil {
+		return found
+	}
+	had := map[[2]string]int{}
+	for _, f := range check(old) {
+		i := issueOf(f)
+		had[[2]string{i.Code, i.Message}]++
+	}
+	return slices.DeleteFunc(found, func(f T) bool {
+		i := issueOf(f)
+		key := [2]string{i.Code, i.Message}
+		had[key]--
+		return had[key] >= 0
+	})
+}
+
+func itself(i dossier.Issue) dossier.Issue { return i }
+
 // Page reads and parses one page of the site. The error is fs.ErrNotExist, or
 // says in a few words why the page cannot be read. Links are not followed.
 func (in *Input) Page(name string) (*page.Page, error) {

@@ -27,13 +27,8 @@ func runSnippets(ctx context.Context, in *Input) (Outcome, error) {
 	}
 	var out Outcome
 	_, err = in.changedPages(ctx, func(p *page.Page) {
-		for _, f := range p.Fences {
-			if strings.TrimSpace(f.Content) == "" {
-				continue
-			}
-			out.Checked++
-			out.Issues = append(out.Issues, known.check(p.Path, f)...)
-		}
+		out.Checked += len(p.Fences)
+		out.Issues = append(out.Issues, fresh(in, p, known.checkAll, itself)...)
 	}, nil)
 	return out, err
 }
@@ -78,6 +73,16 @@ func (k *knownCode) addLines(texts ...string) {
 			k.lines[strings.TrimSpace(line)] = true
 		}
 	}
+}
+
+func (k *knownCode) checkAll(p *page.Page) []dossier.Issue {
+	var found []dossier.Issue
+	for _, f := range p.Fences {
+		if strings.TrimSpace(f.Content) != "" {
+			found = append(found, k.check(p.Path, f)...)
+		}
+	}
+	return found
 }
 
 func (k *knownCode) check(path string, f page.Fence) []dossier.Issue {

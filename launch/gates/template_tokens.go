@@ -21,7 +21,7 @@ func templateTokensGate() Gate {
 			var out Outcome
 			var err error
 			out.Checked, err = in.changedPages(ctx, func(p *page.Page) {
-				for _, t := range OpenTokens(p) {
+				for _, t := range fresh(in, p, OpenTokens, func(t OpenToken) dossier.Issue { return t.Issue }) {
 					out.Issues = append(out.Issues, t.Issue)
 				}
 			}, nil)

@@ -29,7 +29,7 @@ func runTruthLock(ctx context.Context, in *Input) (Outcome, error) {
 	var out Outcome
 	_, err = in.changedPages(ctx, func(p *page.Page) {
 		out.Checked += len(p.Statements)
-		out.Issues = append(out.Issues, lock.check(p)...)
+		out.Issues = append(out.Issues, fresh(in, p, lock.check, itself)...)
 	}, nil)
 	return out, err
 }

@@ -3,7 +3,8 @@
 //
 // An archive's files are the site's, except artifacts/NAME, which replaces or
 // adds an artifact (merged over a valid one if it is a JSON object), and
-// repo/PATH, a file of the product's repository. Files that end in ".want" or
+// repo/PATH, a file of the product's repository, and before/PATH, the page as it
+// was before the launch. Files that end in ".want" or
 // begin with "after/" are what the test expects. The archive's comment may hold
 // lines "gate: NAME", "changed: PATH …" (default: every page) and
 // "profile: NAME"; a file whose content is "-> TARGET" is a symbolic link.
@@ -57,7 +58,7 @@ func Unpack(t testing.TB, archive *txtar.Archive) Case {
 			artifacts[name] = merge(t, artifacts[name], f.Data)
 		case strings.HasPrefix(f.Name, "repo/"):
 			write(t, filepath.Join(repo, strings.TrimPrefix(f.Name, "repo/")), f.Data)
-		case strings.HasPrefix(f.Name, "after/"), strings.HasSuffix(f.Name, ".want"):
+		case strings.HasPrefix(f.Name, "before/"), strings.HasPrefix(f.Name, "after/"), strings.HasSuffix(f.Name, ".want"):
 		default:
 			write(t, filepath.Join(site, f.Name), f.Data)
 			pages = append(pages, f.Name)
@@ -65,6 +66,12 @@ func Unpack(t testing.TB, archive *txtar.Archive) Case {
 	}
 	c.Input = &gates.Input{
 		Site: root(t, site), Repo: root(t, repo), Changed: pages, Config: config(), Context: siteContext(artifacts),
+		Before: func(name string) ([]byte, error) {
+			if text, ok := c.File("before/" + name); ok {
+				return []byte(text), nil
+			}
+			return nil, fs.ErrNotExist
+		},
 		Artifact: func(name string) ([]byte, error) {
 			raw, ok := artifacts[name]
 			if !ok {
