@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"go/ast"
 	"io/fs"
 	"path"
 	"regexp"
@@ -13,7 +14,7 @@ import (
 // written down: a list read from the tree would not miss a folder that is gone.
 var tops = []string{".ci", "artifacts", "cmd", "docs", "internal", "launch", "mcpserver", "runs", "specs", "telemetry", "validate"}
 
-func TestPathsAndTargetsNamedInDocumentsExist(t *testing.T) {
+func TestPathsTargetsAndCommandsNamedInDocumentsExist(t *testing.T) {
 	names, err := documents(root())
 	if err != nil {
 		t.Fatal(err)
@@ -22,13 +23,37 @@ func TestPathsAndTargetsNamedInDocumentsExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	uses := commands(source(t), "cmd/gantry")
 	for _, name := range names {
 		raw, err := fs.ReadFile(root(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		report(t, checkDocument(root(), name, string(raw), string(makefile)))
+		report(t, checkDocument(root(), name, string(raw), string(makefile), uses))
 	}
+}
+
+// commands returns the first words of the commands that a program offers: the
+// field Use of its cobra commands, and what cobra adds.
+func commands(src *tree, pkg string) []string {
+	list := []string{"completion", "help"}
+	for _, f := range src.files {
+		if f.pkg != pkg || f.test {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if kv, ok := n.(*ast.KeyValueExpr); ok {
+				key, named := kv.Key.(*ast.Ident)
+				use, isText := kv.Value.(*ast.BasicLit)
+				if named && isText && key.Name == "Use" {
+					word, _, _ := strings.Cut(strings.Trim(use.Value, "\"`"), " ")
+					list = append(list, word)
+				}
+			}
+			return true
+		})
+	}
+	return list
 }
 
 // documents returns the documents of the checkout, sorted.
@@ -49,14 +74,15 @@ var (
 	codeSpan   = regexp.MustCompile("`([^`]+)`")
 	link       = regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
 	makeTarget = regexp.MustCompile(`^make ([a-z]+)`)
+	command    = regexp.MustCompile(`^(?:bin/)?gantry ([a-z]+)`)
 	pathLike   = regexp.MustCompile(`^[A-Za-z0-9_.<>{},*/-]+$`)
 	hole       = regexp.MustCompile(`<[^>]*>`)
 )
 
-// checkDocument holds what a document names against the tree: paths and make
-// targets in code, and where its links lead. <words> in a path stand for any
-// name, and {a,b} for each of them.
-func checkDocument(fsys fs.FS, name, text, makefile string) (problems []string) {
+// checkDocument holds what a document names against the tree: paths, make targets
+// and commands of the program in code, and where its links lead. <words> in a path
+// stand for any name, and {a,b} for each of them.
+func checkDocument(fsys fs.FS, name, text, makefile string, uses []string) (problems []string) {
 	fenced := false
 	for n, line := range lines(text) {
 		if strings.HasPrefix(strings.TrimSpace(line), "```") {
@@ -79,6 +105,9 @@ func checkDocument(fsys fs.FS, name, text, makefile string) (problems []string) 
 		for _, c := range code {
 			if m := makeTarget.FindStringSubmatch(c); m != nil && !strings.Contains("\n"+makefile, "\n"+m[1]+":") {
 				problems = append(problems, problem("%s:%d names make %s, which the Makefile lacks", name, n, m[1]))
+			}
+			if m := command.FindStringSubmatch(c); m != nil && !slices.Contains(uses, m[1]) {
+				problems = append(problems, problem("%s:%d names gantry %s, which is no command", name, n, m[1]))
 			}
 			for _, p := range missing(fsys, c) {
 				problems = append(problems, problem("%s:%d names %s, which is not there", name, n, p))

@@ -200,14 +200,22 @@ func TestAPathInADocumentThatIsNotThereIsFound(t *testing.T) {
 		{"other slashes", "`application/json`, `and/or`, runs/gone.go outside of code, `{\"x\": \"runs/gone\"}`", nil},
 		{"a code block", "```\ngo run ./cmd/gone x\n```", []string{"cmd/gone"}},
 		{"a target", "`make run` and `make gone`\n```\nmake gone\n```\nmake nothing", []string{"make gone", "make gone"}},
+		{"a command", "`gantry runs list`, `bin/gantry gone .`, `gantry --help`", []string{"gantry gone"}},
 		{"a link", "[a](docs/a.md#x), [b](docs/b.md), [c](https://example.com/x), [d](#d)", []string{"docs/b.md"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			finds(t, checkDocument(fsys, "README.md", test.text, "run: build\n"), test.want...)
+			finds(t, checkDocument(fsys, "README.md", test.text, "run: build\n", []string{"runs"}), test.want...)
 		})
 	}
-	finds(t, checkDocument(fsys, "docs/a.md", "[r](../README.md) [s](../GONE.md)", ""), "../GONE.md")
+	finds(t, checkDocument(fsys, "docs/a.md", "[r](../README.md) [s](../GONE.md)", "", nil), "../GONE.md")
+}
+
+func TestCommandsAreRead(t *testing.T) {
+	src := small(t, "cmd/gantry/main.go", "package main\nvar c = command{Use: \"runs list\", Short: \"x\"}")
+	if got := strings.Join(commands(src, "cmd/gantry"), " "); got != "completion help runs" {
+		t.Error(got)
+	}
 }
 
 func TestTheReportFindsWhatItIsFor(t *testing.T) {
