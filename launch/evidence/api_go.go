@@ -138,7 +138,7 @@ func (r *goSymbols) add(name, kind, signature, docText string, pos token.Pos) {
 
 func (r *goSymbols) funcs(prefix string, funcs []*doc.Func, kind string) {
 	for _, f := range funcs {
-		if f.Level > 0 || !token.IsExported(f.Name) {
+		if f.Level > 0 {
 			continue // promoted from an embedded field
 		}
 		decl := *f.Decl

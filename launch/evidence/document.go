@@ -86,6 +86,21 @@ func (b block) section() heading {
 
 func (d document) anchor(b block) string { return d.path + "#" + b.section().slug }
 
+// The most that is kept of a heading and of a lead-in, which are looked at again
+// for each block below them.
+const (
+	maxTitle  = 200
+	maxLeadIn = 300
+)
+
+// atMost returns the text if it is no longer than the bound, else nothing.
+func atMost(text string, bound int) string {
+	if len(text) > bound {
+		return ""
+	}
+	return text
+}
+
 // slugOf is a heading's anchor: lower case, hyphens for spaces, letters and digits only.
 func slugOf(title string) string {
 	var b strings.Builder

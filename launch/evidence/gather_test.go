@@ -134,7 +134,7 @@ Go 1.24 or later is required.
 
 Call ` + "`widget.Turn`" + ` as follows:
 
-` + "```go\nw := widget.Turn(1)\n```" + `
+` + "```go\nw := widget.Turn(1)  \t\n```" + `
 
 The ` + "`widget.Turn`" + ` function turns a crank once.
 
@@ -223,7 +223,7 @@ func TestSnippetsCarryTheirPlaceAndSyntax(t *testing.T) {
 	var got []row
 	for _, s := range r.Snippets.Snippets {
 		got = append(got, row{s.Path + ":" + itoa(s.StartLine) + "-" + itoa(s.EndLine), s.Language, s.Origin, s.Title, s.Syntax, strings.Join(s.Tags, " ")})
-		if !strings.HasSuffix(s.Content, "\n") || strings.HasSuffix(s.Content, "\n\n") || len(s.ID) != 17 {
+		if strings.Contains(s.Content, " \n") || strings.Contains(s.Content, "\t\n") || !strings.HasSuffix(s.Content, "\n") || strings.HasSuffix(s.Content, "\n\n") || len(s.ID) != 17 {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -272,6 +272,21 @@ func TestJavaScriptRepository(t *testing.T) {
 	for _, c := range r.Evidence.Claims {
 		if c.ID == f.Distribution[0].ClaimID && len(c.Citations) != 2 {
 			t.Errorf("the README shows the command: %+v", c)
+		}
+	}
+}
+
+func TestOnlyWhatCanBeInstalledHasACommand(t *testing.T) {
+	for content, want := range map[string]string{
+		`{"name": "w"}`: "npm install w", `{"name": "w", "bin": "w.js"}`: "npm install -g w", `{"name": "@a/w"}`: "npm install @a/w",
+		`{"name": "w", "private": true}`: "", `{"name": "w; rm -rf /"}`: "", `{"name": "$(w)"}`: "",
+	} {
+		got := ""
+		for _, d := range gather(t, write(t, map[string]string{"package.json": content}), evidence.Options{ProductName: "W"}).Facts.Distribution {
+			got += strings.Join(d.InstallCommands, "\n")
+		}
+		if got != want {
+			t.Errorf("%s is installed by %q, want %q", content, got, want)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func (r *mdReader) heading(n *ast.Heading) {
 		r.headings = r.headings[:len(r.headings)-1]
 	}
 	p := r.inline(n)
-	title := plainText(strings.Join(strings.Fields(string(p.text)), " "))
+	title := atMost(plainText(strings.Join(strings.Fields(string(p.text)), " ")), maxTitle)
 	line := 1
 	if n.Lines().Len() > 0 {
 		line = r.lineOf(n.Lines().At(0).Start)
@@ -117,7 +117,7 @@ func (r *mdReader) paragraph(n ast.Node, in block) string {
 
 func (r *mdReader) list(n *ast.List, in block, leadIn string) {
 	r.lists++
-	item := block{kind: listItem, list: r.lists, ordered: n.IsOrdered(), nested: in.kind == listItem, leadIn: leadIn}
+	item := block{kind: listItem, list: r.lists, ordered: n.IsOrdered(), nested: in.kind == listItem, leadIn: atMost(leadIn, maxLeadIn)}
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		r.children(child, item)
 	}

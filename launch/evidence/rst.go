@@ -92,7 +92,7 @@ func (r *rstReader) title() bool {
 	for len(r.headings) > 0 && r.headings[len(r.headings)-1].level >= level {
 		r.headings = r.headings[:len(r.headings)-1]
 	}
-	plain := plainText(string(rstInline(name, first+1).text))
+	plain := atMost(plainText(string(rstInline(name, first+1).text)), maxTitle)
 	r.headings = append(r.headings[:len(r.headings):len(r.headings)], heading{level, plain, slugOf(plain), first + 1})
 	r.at, r.before = first+2, ""
 	return true
@@ -170,7 +170,7 @@ func (r *rstReader) paragraph() {
 // list reads the items that follow one another.
 func (r *rstReader) list() {
 	r.lists++
-	leadIn := r.before
+	leadIn := atMost(r.before, maxLeadIn)
 	base := indent(r.lines[r.at])
 	for r.at < len(r.lines) {
 		m := rstBullet.FindStringSubmatch(r.lines[r.at])

@@ -2,10 +2,12 @@ package inventory_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -192,6 +194,19 @@ func TestResultDoesNotDependOnTimesOrThePlace(t *testing.T) {
 	}
 	if scan(t, two).Fingerprint == scan(t, one).Fingerprint {
 		t.Error("a renamed file must change the fingerprint")
+	}
+}
+
+func TestFingerprintIsOverTheSortedHashesOfPathAndContent(t *testing.T) {
+	files := map[string]string{"a": "1", "b": "2", "c/d": "3", "e": "4", "f": "5"}
+	var hashes []string
+	for name, content := range files {
+		hashes = append(hashes, fmt.Sprintf("%x", sha256.Sum256([]byte(name+"|"+content))))
+	}
+	slices.Sort(hashes)
+	want := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(hashes, ""))))
+	if got := scan(t, write(t, files)).Fingerprint; got != want {
+		t.Errorf("fingerprint = %s, want %s", got, want)
 	}
 }
 
