@@ -138,7 +138,7 @@ func (f Filter) cursorAfter(r Summary) string {
 func (f Filter) parseCursor() (at int64, id string, err error) {
 	plain, err := base64.RawURLEncoding.DecodeString(f.Cursor)
 	parts := strings.SplitN(string(plain), ".", 3)
-	if err == nil && len(parts) == 3 && parts[0] == f.fingerprint() {
+	if err == nil && len(parts) == 3 && parts[0] == f.fingerprint() && ID(parts[2]).Valid() {
 		if at, err = strconv.ParseInt(parts[1], 10, 64); err == nil {
 			return at, parts[2], nil
 		}
