@@ -129,7 +129,7 @@ func (g *gatherer) stateAPI() {
 		g.stateModule(m)
 		for j := range m.Symbols {
 			s := &m.Symbols[j]
-			text := symbolClaim(*m, *s)
+			text := symbolClaim(*m, *s, g.qualifier(m.Name))
 			s.ClaimID = g.claims.add(text, kindAPI, fact, s.Path+"#"+m.Name+"."+s.Name, cite(s.Path, s.Line, s.Line, fromCode))
 		}
 	}
@@ -145,7 +145,8 @@ func (g *gatherer) stateModule(m *dossier.APIModule) {
 			first = s
 		}
 	}
-	text := fmt.Sprintf("The module %s exports %s", codeSpan(m.Name), countNames(len(m.Symbols)))
+	noun := firstOf(g.packages[m.Name] != "", "package", "module")
+	text := fmt.Sprintf("The %s %s exports %s", noun, codeSpan(m.Name), countNames(len(m.Symbols)))
 	if doc := usableDoc(m.Doc); doc != "" && packageDoc.MatchString(doc) {
 		text = packageDoc.ReplaceAllString(doc, "The package "+strings.ReplaceAll(codeSpan(m.Name), "$", "$$")+" ")
 	}
@@ -179,8 +180,8 @@ func usableDoc(doc string) string {
 }
 
 // symbolClaim says what a name is, with its documentation where that reads on.
-func symbolClaim(m dossier.APIModule, s dossier.APISymbol) string {
-	qualified := codeSpan(shortModule(m.Name) + "." + s.Name)
+func symbolClaim(m dossier.APIModule, s dossier.APISymbol, qualifier string) string {
+	qualified := codeSpan(qualifier + "." + s.Name)
 	doc := usableDoc(s.Doc)
 	short := s.Name[strings.LastIndex(s.Name, ".")+1:]
 	for _, name := range []string{s.Name, short} {
@@ -188,6 +189,9 @@ func symbolClaim(m dossier.APIModule, s dossier.APISymbol) string {
 		if ok && docVerb.MatchString(rest) && !leansOut.MatchString(rest) {
 			return finish(qualified + " " + escapeDoc(rest))
 		}
+	}
+	if lostSubject.MatchString(doc) && !leansOut.MatchString(doc) {
+		return finish(qualified + " " + escapeDoc(lowerFirst(doc)))
 	}
 	text := fmt.Sprintf("%s is %s of %s", qualified, kindNoun(s.Kind), codeSpan(m.Name))
 	if doc != "" && !leansOut.MatchString(doc) && len(strings.Fields(doc)) > 2 {
@@ -205,6 +209,15 @@ func lowerDoc(doc, name string) string {
 		return doc
 	}
 	return lowerFirst(doc)
+}
+
+// qualifier is what stands before a module's names in code: the package's own
+// name for Go, else the last part of the module's.
+func (g *gatherer) qualifier(module string) string {
+	if name := g.packages[module]; name != "" {
+		return name
+	}
+	return shortModule(module)
 }
 
 func shortModule(name string) string {

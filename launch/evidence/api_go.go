@@ -73,6 +73,7 @@ func (g *gatherer) goPackage(dir string, names []string) (module dossier.APIModu
 	if err != nil {
 		return module, failed + 1
 	}
+	g.packages[importPath] = pkg.Name
 	module = dossier.APIModule{Name: importPath, Path: dir, Doc: pkg.Synopsis(pkg.Doc)}
 	r := &goSymbols{fset: fset, pkg: pkg, module: &module}
 	r.all()

@@ -79,13 +79,13 @@ type gatherer struct {
 	snippets   []dossier.Snippet
 	statements []statement // values that are stated more than once
 	conflicts  []dossier.Contradiction
-	shown      map[string]bool  // install commands that a document shows
-	firstLines []*dossier.Claim // the README's opening sentences
-	unread     []string         // documents that could not be read as prose
+	firstLines []*dossier.Claim  // the README's opening sentences
+	unread     []string          // documents that could not be read as prose
+	packages   map[string]string // import path → package name, of Go
 }
 
 func newGatherer(root *os.Root, inv dossier.RepoInventory, opts Options) *gatherer {
-	g := &gatherer{root: root, inv: inv, opts: opts, name: productName(opts, inv), shown: map[string]bool{}}
+	g := &gatherer{root: root, inv: inv, opts: opts, name: productName(opts, inv), packages: map[string]string{}}
 	g.claims = newClaimSet(opts.RulesetVersion)
 	g.facts = dossier.ProductFacts{
 		SchemaVersion: dossier.SchemaVersion, ProductName: g.name, ProductSlug: opts.ProductSlug,

@@ -21,7 +21,7 @@ func (r *proseReader) item(b block) {
 		return
 	}
 	first := sentences[0]
-	first.text = r.unlabelled(trimLead(first.text))
+	first.text = r.unlabelled(r.trimmed(first.text))
 	first.plain = plainText(first.text)
 	lead := leadJoin.FindStringSubmatch(b.leadIn)
 	continues := lead != nil && len(sentences) == 1 && (!strings.HasSuffix(first.plain, ".") || strings.HasSuffix(first.plain, "etc.")) && !labelled.MatchString(first.plain) && r.joinable(lead[1]) && !imperative.MatchString(r.neutral(first.plain))

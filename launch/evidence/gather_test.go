@@ -276,6 +276,19 @@ func TestJavaScriptRepository(t *testing.T) {
 	}
 }
 
+func TestGoNamesAreQualifiedByThePackageNotThePath(t *testing.T) {
+	r := gather(t, write(t, map[string]string{
+		"go.mod": "module example.org/go-widget/v2\n", "w.go": "package widget\n\n// Describes how to turn.\nfunc Turn() {}\n", "gen.go": "package main\n\nfunc Main() {}\n",
+	}), evidence.Options{})
+	want := []string{"w.go:04-04 The package `example.org/go-widget/v2` exports one public name.", "w.go:04-04 `widget.Turn` describes how to turn."}
+	if diff := cmp.Diff(want, byKind(r, "api")); diff != "" {
+		t.Error(diff)
+	}
+	if r.Facts.ProductName != "go-widget" {
+		t.Errorf("the product is called %q", r.Facts.ProductName)
+	}
+}
+
 func TestOnlyWhatCanBeInstalledHasACommand(t *testing.T) {
 	for content, want := range map[string]string{
 		`{"name": "w"}`: "npm install w", `{"name": "w", "bin": "w.js"}`: "npm install -g w", `{"name": "@a/w"}`: "npm install @a/w",

@@ -103,7 +103,7 @@ func (r *proseReader) unlabelled(text string) string {
 // sentence adds a sentence if it is a claim; one that leans on the sentence
 // before is joined to it.
 func (r *proseReader) sentence(b block, s sentence) {
-	s.text = r.named(trimLead(s.text))
+	s.text = r.named(r.trimmed(s.text))
 	s.plain = plainText(s.text)
 	before := r.previous
 	r.previous = nil
@@ -161,6 +161,14 @@ func (r *proseReader) opens(b block) bool {
 
 // opensWeakly matches sentences that tell how and not what.
 var opensWeakly = regexp.MustCompile(`(?i)^(to|if|you|for|when|in|by|with|at|on|as) `)
+
+// trimmed is trimLead, but leaves a product's name as it is written.
+func (r *proseReader) trimmed(text string) string {
+	if strings.HasPrefix(text, r.g.name+" ") {
+		return text
+	}
+	return trimLead(text)
+}
 
 // selfReference matches the subject by which a README means the product.
 var selfReference = regexp.MustCompile(`^(?i:this) (?:[A-Z]\w+ )?(?i:repository|repo|project|package|library|module|crate|gem|tool|plugin|framework|program|application|app|sdk) (is|contains|provides|implements|offers|supports|helps|aims|lets|allows|makes|adds|exposes|includes|requires|has) `)
