@@ -137,6 +137,20 @@ func (f *Folder) Slice(name string, offset, limit int64) (data []byte, size int6
 	return data[:n], info.Size(), err
 }
 
+// Hash returns the SHA-256 of a file, read in pieces.
+func (f *Folder) Hash(name string) (string, error) {
+	file, err := f.root.Open(name)
+	if err != nil {
+		return "", readFault(name, err)
+	}
+	defer file.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
 func readFault(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fault.New(fault.ArtifactNotFound, "the run has no file %s", path.Base(name))

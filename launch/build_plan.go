@@ -24,6 +24,11 @@ func (j *job) planInput(ctx context.Context) (pages.PlanInput, error) {
 			return in, err
 		}
 	}
+	var inv dossier.RepoInventory
+	if err := j.read(dossier.RepoInventoryName, &inv); err != nil {
+		return in, err
+	}
+	fill(&in.Config.ProductType, inv.Profile.ProductType)
 	head, err := j.git.Head(ctx, j.repo())
 	if err != nil {
 		return in, err

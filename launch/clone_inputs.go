@@ -72,11 +72,28 @@ func (w *workers) obtain(ctx context.Context, from Source, ref, dir string) (git
 			return w.adoptFolder(ctx, from.URL, ref, dir)
 		}
 	}
+	if c, ok := w.moveProbe(ctx, from.Probe, ref, dir); ok {
+		return c, nil
+	}
 	depth := 1
 	if from.Local {
 		depth = 0 // git ignores a depth for a path
 	}
 	return w.git.Clone(ctx, from.URL, dir, git.CloneOptions{Ref: ref, Depth: depth, AllowLocal: from.Local})
+}
+
+// moveProbe makes a clone that was fetched before the run the run's own, if it is
+// at the commit that is asked for.
+func (w *workers) moveProbe(ctx context.Context, probe, ref, dir string) (git.Commit, bool) {
+	if probe == "" {
+		return git.Commit{}, false
+	}
+	defer os.RemoveAll(filepath.Dir(probe))
+	head, err := w.git.Head(ctx, probe)
+	if err != nil || head.SHA != ref {
+		return git.Commit{}, false
+	}
+	return head, os.Rename(probe, dir) == nil
 }
 
 // adoptFolder copies a plain folder and makes one commit of it, so that its content

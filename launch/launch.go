@@ -20,6 +20,7 @@ package launch
 import (
 	"context"
 	"io/fs"
+	"sync"
 	"time"
 
 	"github.com/gantry-run/gantry/artifacts"
@@ -48,6 +49,9 @@ type Service struct {
 	o       Options
 	schemas validate.Lazy
 	reader  *artifacts.Reader
+
+	mu       sync.Mutex
+	verified map[runs.ID]Chain
 }
 
 // NewService returns a Service.
@@ -58,7 +62,7 @@ func NewService(o Options) *Service {
 	if o.Taskcards == "" {
 		o.Taskcards = "plans/taskcards"
 	}
-	return &Service{o: o, reader: artifacts.NewReader(o.Now)}
+	return &Service{o: o, reader: artifacts.NewReader(o.Now), verified: map[runs.ID]Chain{}}
 }
 
 // view returns a run that the caller may see. One of another owner or another

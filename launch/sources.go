@@ -28,7 +28,8 @@ type Sources struct {
 type Source struct {
 	URL   string `json:"url"` // absolute path when local
 	Local bool   `json:"local"`
-	Shown string `json:"shown"` // how documents name it: without userinfo and absolute paths
+	Shown string `json:"shown"`           // how documents name it: without userinfo and absolute paths
+	Probe string `json:"probe,omitempty"` // a clone that is there already, to be moved
 }
 
 func readSources(dir string) (Sources, error) {

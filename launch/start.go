@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/goccy/go-yaml"
@@ -30,10 +31,21 @@ type Started struct {
 // SCHEMA_VALIDATION_FAILED with every problem; a path outside the root
 // POLICY_PATH_ESCAPE; an address that git may not be given URL_NOT_ALLOWED.
 func (s *Service) Start(ctx context.Context, a Ask, runConfig json.RawMessage) (Started, error) {
+	return s.start(ctx, a, runConfig, "")
+}
+
+// start starts a launch. A clone of the repository at probe, "" when there is none,
+// becomes the run's.
+func (s *Service) start(ctx context.Context, a Ask, runConfig json.RawMessage, probe string) (Started, error) {
 	cfg, where, err := s.Effective(runConfig)
 	if err != nil {
 		return Started{}, err
 	}
+	kept, err := s.keep(probe)
+	if err != nil {
+		return Started{}, err
+	}
+	where.Repo.Probe = kept
 	input, err := json.Marshal(cfg)
 	if err != nil {
 		return Started{}, err
@@ -57,6 +69,7 @@ func (s *Service) Start(ctx context.Context, a Ask, runConfig json.RawMessage) (
 		Flags:  map[string]bool{"fix": cfg.Autopilot.Fix, "open_pr": cfg.Autopilot.OpenPR},
 	})
 	if err != nil {
+		os.RemoveAll(kept)
 		return Started{}, err
 	}
 	v, err := s.o.Store.View(id)
@@ -64,6 +77,19 @@ func (s *Service) Start(ctx context.Context, a Ask, runConfig json.RawMessage) (
 		return Started{}, err
 	}
 	return Started{ID: id, State: v.State, Config: cfg}, nil
+}
+
+// keep moves a probe to where the run that is about to start finds it.
+func (s *Service) keep(probe string) (string, error) {
+	if probe == "" {
+		return "", nil
+	}
+	kept, err := os.MkdirTemp(s.o.Store.StateDir(), "probe-")
+	if err != nil {
+		return "", err
+	}
+	kept = filepath.Join(kept, "repo")
+	return kept, os.Rename(probe, kept)
 }
 
 // workflow returns the node table that ships.

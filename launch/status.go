@@ -2,8 +2,9 @@ package launch
 
 import (
 	"context"
+	"iter"
 	"slices"
-	"time"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/gantry-run/gantry/artifacts"
@@ -47,17 +48,15 @@ type Chain struct {
 // was before the damage.
 func (s *Service) Status(ctx context.Context, id runs.ID, owner string) (Status, error) {
 	v, err := s.view(id, owner)
-	chain := Chain{Verified: true}
 	if fault.Is(err, fault.EventChainBroken) {
 		v, err = s.salvage(id, owner)
-		chain.Verified = false
 	}
 	if err != nil {
 		return Status{}, err
 	}
-	chain.Seq, chain.Hash = v.Seq, v.Head
-	if !chain.Verified {
-		chain.FirstBad = v.Seq + 1
+	chain, err := s.verify(ctx, v)
+	if err != nil {
+		return Status{}, err
 	}
 	out := Status{
 		ID: v.RunID, State: v.State, Sections: v.SectionStates, Issues: s.openIssues(v), Paused: v.Paused, Failure: v.Failure,
@@ -66,7 +65,7 @@ func (s *Service) Status(ctx context.Context, id runs.ID, owner string) (Status,
 	for name, a := range v.Artifacts {
 		out.Artifacts = append(out.Artifacts, Named{name, a.SHA256})
 	}
-	slices.SortFunc(out.Artifacts, func(a, b Named) int { return compare(a.Name, b.Name) })
+	slices.SortFunc(out.Artifacts, func(a, b Named) int { return strings.Compare(a.Name, b.Name) })
 	if v.Published != nil {
 		var pr dossier.PR
 		if err := s.document(v, dossier.PRName, &pr); err == nil {
@@ -76,15 +75,33 @@ func (s *Service) Status(ctx context.Context, id runs.ID, owner string) (Status,
 	return out, nil
 }
 
-func compare(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
+// verify checks the run's whole journal, once for each head that it has.
+func (s *Service) verify(ctx context.Context, v *runs.View) (Chain, error) {
+	s.mu.Lock()
+	known, ok := s.verified[v.RunID]
+	s.mu.Unlock()
+	if ok && known.Hash == v.Head {
+		return known, nil
 	}
-	return 0
+	r, err := s.o.Store.Verify(ctx, v.RunID)
+	if err != nil {
+		return Chain{}, err
+	}
+	c := Chain{Verified: r.OK, Seq: v.Seq, Hash: v.Head, FirstBad: r.FirstBad}
+	if !c.Verified {
+		return c, nil // looked at again: somebody may have put the file back
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.verified) >= keptChains {
+		clear(s.verified)
+	}
+	s.verified[v.RunID] = c
+	return c, nil
 }
+
+// keptChains is how many verified chains are remembered.
+const keptChains = 1024
 
 // salvage folds a damaged journal up to the damage.
 func (s *Service) salvage(id runs.ID, owner string) (*runs.View, error) {
@@ -148,6 +165,13 @@ type Slice struct {
 	Next        int64 // where more follows; 0 when nothing does
 }
 
+// Files of a run that can be read like artifacts.
+const (
+	SnapshotName = "snapshot.json"   // made from the journal when it is asked for
+	ConfigName   = "run_config.yaml" // the effective configuration
+	EventsName   = "events.ndjson"   // the journal
+)
+
 // Artifact returns at most limit bytes of an artifact from offset on. A piece of
 // text ends between characters. An unknown name is ARTIFACT_NOT_FOUND.
 func (s *Service) Artifact(id runs.ID, owner, name string, offset, limit int64) (Slice, error) {
@@ -156,60 +180,47 @@ func (s *Service) Artifact(id runs.ID, owner, name string, offset, limit int64) 
 		return Slice{}, err
 	}
 	out := Slice{Name: name, ContentType: artifacts.ContentType(name)}
-	if name == snapshotName {
-		return snapshot(v, out, offset, limit)
+	dir := s.o.Store.Dir(id)
+	switch name {
+	case SnapshotName:
+		raw, err := v.Snapshot()
+		if err != nil {
+			return Slice{}, err
+		}
+		from := min(offset, int64(len(raw)))
+		out.SHA256, out.Size, out.Data = hash(raw), int64(len(raw)), raw[from:min(int64(len(raw)), from+limit)]
+		return finishSlice(out, offset), nil
+	case ConfigName, EventsName:
+		if out.SHA256, out.Data, out.Size, err = plainFile(dir, name, offset, limit); err != nil {
+			return Slice{}, err
+		}
+		return finishSlice(out, offset), nil
 	}
 	a, ok := v.Artifacts[name]
-	if name == configName {
-		a, ok = runs.Written{Artifact: runs.Artifact{Path: configName}}, true
-	}
 	if !ok {
 		return Slice{}, fault.New(fault.ArtifactNotFound, "run %s has no artifact %.80q", id, name)
 	}
-	if name == configName {
-		return s.config(v, out, offset, limit)
-	}
 	out.SHA256, out.Size = a.SHA256, a.Size
-	out.Data, err = s.reader.Slice(s.o.Store.Dir(id), artifacts.Info{Path: a.Path, SHA256: a.SHA256, Size: a.Size}, offset, limit)
+	out.Data, err = s.reader.Slice(dir, artifacts.Info{Path: a.Path, SHA256: a.SHA256, Size: a.Size}, offset, limit)
 	if err != nil {
 		return Slice{}, err
 	}
 	return finishSlice(out, offset), nil
 }
 
-// Files of a run that can be read like artifacts.
-const (
-	snapshotName = "snapshot.json"
-	configName   = "run_config.yaml"
-)
-
-func snapshot(v *runs.View, out Slice, offset, limit int64) (Slice, error) {
-	raw, err := v.Snapshot()
+// plainFile reads a slice of a file that has no event of its own, and hashes all
+// of it as it is now.
+func plainFile(dir, name string, offset, limit int64) (sha string, data []byte, size int64, err error) {
+	folder, err := artifacts.Open(dir)
 	if err != nil {
-		return Slice{}, err
-	}
-	return whole(raw, out, offset, limit), nil
-}
-
-func (s *Service) config(v *runs.View, out Slice, offset, limit int64) (Slice, error) {
-	folder, err := artifacts.Open(s.o.Store.Dir(v.RunID))
-	if err != nil {
-		return Slice{}, err
+		return "", nil, 0, err
 	}
 	defer folder.Close()
-	raw, err := folder.Read(configName)
-	if err != nil {
-		return Slice{}, err
+	if sha, err = folder.Hash(name); err != nil {
+		return "", nil, 0, err
 	}
-	return whole(raw, out, offset, limit), nil
-}
-
-func whole(raw []byte, out Slice, offset, limit int64) Slice {
-	out.Size = int64(len(raw))
-	out.SHA256 = hash(raw)
-	from := min(offset, out.Size)
-	out.Data = raw[from:min(out.Size, from+limit)]
-	return finishSlice(out, offset)
+	data, size, err = folder.Slice(name, offset, limit)
+	return sha, data, size, err
 }
 
 // finishSlice makes a piece of text end between characters and says where more is.
@@ -231,9 +242,6 @@ func finishSlice(out Slice, offset int64) Slice {
 	}
 	return out
 }
-
-// Summary is a launch in a list.
-type Summary = runs.Summary
 
 // Filter says which launches to list.
 type Filter struct {
@@ -260,18 +268,11 @@ func (s *Service) Visible(id runs.ID, owner string) error {
 	return err
 }
 
-// Watch yields the events of a run that the caller may see as they come.
-func (s *Service) Watch(ctx context.Context, id runs.ID, owner string, after int64) (func(func(runs.Event, error) bool), error) {
-	if _, err := s.view(id, owner); err != nil {
+// Watch yields the events to come of a run that the caller may see, until it is over.
+func (s *Service) Watch(ctx context.Context, id runs.ID, owner string) (iter.Seq2[runs.Event, error], error) {
+	v, err := s.view(id, owner)
+	if err != nil {
 		return nil, err
 	}
-	return s.o.Store.Watch(ctx, id, after), nil
-}
-
-// Seconds are for humans: how long a run has lasted until a moment.
-func Seconds(v *runs.View, now time.Time) float64 {
-	if v.FinishedAt != nil {
-		now = *v.FinishedAt
-	}
-	return now.Sub(v.CreatedAt).Seconds()
+	return s.o.Store.Watch(ctx, id, v.Seq), nil
 }

@@ -106,6 +106,7 @@ func (w *workers) gateInput(ctx context.Context, dir string, v *runs.View, cfg d
 	}
 	return &gates.Input{
 		Site: siteRoot, Repo: repoRoot, Changed: changed, Config: cfg, Context: found,
+		Before: func(name string) ([]byte, error) { return w.git.ReadFile(ctx, j.site(), v.Pins.SiteSHA, name) },
 		Artifact: func(name string) ([]byte, error) {
 			raw, err := readArtifact(folder, v, name)
 			if fault.Is(err, fault.ArtifactNotFound) {

@@ -34,7 +34,7 @@ type Options struct {
 	Tools        []tool.Tool // in the order in which they are listed
 	ReadOnly     bool        // drop every tool whose effect is not read
 	Guard        *guard.Guard
-	Resources    Resources // nil: none
+	Resources    tool.Resources // nil: none
 	Log          *slog.Logger
 }
 

@@ -24,7 +24,7 @@ import (
 	"strings"
 )
 
-//go:embed all:tools all:artifacts all:events all:workflows all:templates all:rulesets all:site errors.json
+//go:embed all:tools all:artifacts all:events all:workflows all:templates all:rulesets all:site all:sites errors.json
 var files embed.FS
 
 // Files returns every embedded file, by its path in this folder.

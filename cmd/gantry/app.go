@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/internal/git"
+	"github.com/gantry-run/gantry/internal/proc"
+	"github.com/gantry-run/gantry/launch"
+	"github.com/gantry-run/gantry/launch/gates"
+	"github.com/gantry-run/gantry/mcpserver"
+	"github.com/gantry-run/gantry/mcpserver/guard"
+	"github.com/gantry-run/gantry/mcpserver/launchtools"
+	"github.com/gantry-run/gantry/mcpserver/tool"
+	"github.com/gantry-run/gantry/runs"
+	"github.com/gantry-run/gantry/runs/local"
+	"github.com/gantry-run/gantry/specs"
+	"github.com/gantry-run/gantry/telemetry"
+)
+
+// adoptEvery is how often a process looks for runs whose driver is gone.
+const adoptEvery = 3 * time.Second
+
+// app is the program: every part, joined.
+type app struct {
+	cfg      config
+	env      []string
+	log      *slog.Logger
+	redactor *telemetry.Redactor
+	store    *runs.Store
+	engine   *local.Engine
+	tel      *telemetry.Telemetry
+	guard    *guard.Guard
+	launches *launch.Service
+	server   *mcp.Server
+	stop     context.CancelFunc // of the goroutine that projects
+	stopped  chan struct{}
+}
+
+// use says what a command needs of the app.
+type use struct {
+	adopt   bool // take runs that nobody drives
+	anyPath bool // a person is asking: repositories may be anywhere
+	noLimit bool // calls of a person are not counted
+	quiet   bool // a person reads standard error: only what they should act on
+}
+
+// open joins the parts. Close the app.
+func (c *cli) open(u use) (*app, error) {
+	a := &app{cfg: c.config, env: c.env, stopped: make(chan struct{})}
+	a.redactor = telemetry.NewRedactor(telemetry.SecretsFromEnv(c.env)).WithRoots(c.config.Root, c.config.StateDir)
+	level := slog.LevelInfo
+	switch {
+	case c.config.Verbose:
+		level = slog.LevelDebug
+	case u.quiet:
+		level = slog.LevelError
+	}
+	a.log = slog.New(telemetry.NewLogHandler(c.std.err, telemetry.LogOptions{Format: c.config.LogFormat, Level: level, Redactor: a.redactor}))
+	var err error
+	if a.store, err = runs.OpenStore(c.config.StateDir, runs.StoreOptions{Log: a.log}); err != nil {
+		return nil, err
+	}
+	if a.tel, err = a.openTelemetry(); err != nil {
+		return nil, err
+	}
+	g, err := git.New(git.Options{Env: c.env, Schemes: c.config.GitSchemes})
+	if err != nil {
+		return nil, err
+	}
+	adopt := time.Duration(0)
+	if u.adopt {
+		adopt = adoptEvery
+	}
+	a.engine = local.New(local.Options{
+		Store: a.store, Workers: launch.Workers(launch.WorkerOptions{Git: g}), Parallel: c.config.Parallel, Adopt: adopt, Log: a.log,
+	})
+	a.launches = launch.NewService(launch.Options{
+		Store: a.store, Engine: a.engine, Git: g, Specs: specs.Files(), Root: c.config.Root, AllRoots: c.config.AllRoots || u.anyPath,
+		AnyPath: u.anyPath, Taskcards: c.config.Taskcards,
+	})
+	limit := c.config.RateLimit
+	if u.noLimit {
+		limit = 0
+	}
+	a.guard = guard.New(guard.Options{
+		Telemetry: a.tel, Redactor: a.redactor, Locks: a.store, PerMinute: limit, MaxInFlight: c.config.MaxInFlight,
+	})
+	if a.server, err = a.newServer(); err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	a.stop = stop
+	go a.project(ctx)
+	return a, nil
+}
+
+func (a *app) openTelemetry() (*telemetry.Telemetry, error) {
+	names := map[string][]string{}
+	for _, set := range specs.Toolsets() {
+		tools, err := specs.Tools(set)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range tools {
+			names[set] = append(names[set], t.Name)
+		}
+	}
+	var gateNames []string
+	for _, g := range gates.All() {
+		gateNames = append(gateNames, g.Name)
+	}
+	return telemetry.Open(context.Background(), telemetry.Options{
+		Version: version, DBPath: filepath.Join(a.cfg.StateDir, "telemetry.db"), Redactor: a.redactor, Logger: a.log,
+		Tools: names, Gates: gateNames, SpanArguments: a.cfg.LogArgs,
+	})
+}
+
+// newServer offers the configured toolsets.
+func (a *app) newServer() (*mcp.Server, error) {
+	families := map[string]struct {
+		name, instructions string
+		tools              func() ([]tool.Tool, error)
+	}{
+		launchtools.Toolset: {launchtools.ServerName, launchtools.Instructions, func() ([]tool.Tool, error) {
+			return launchtools.Tools(launchtools.Deps{Launches: a.launches, Store: a.store, Telemetry: a.tel})
+		}},
+	}
+	o := mcpserver.Options{
+		Name: "gantry", Version: version, ReadOnly: a.cfg.ReadOnly, Guard: a.guard, Log: a.log,
+		Resources: launchtools.Resources{Launches: a.launches},
+	}
+	for _, set := range a.cfg.Toolsets {
+		family, ok := families[set]
+		if !ok {
+			return nil, fault.New(fault.ConfigInvalid, "there is no toolset %.40q", set).WithHint("toolsets of this version: %v", specs.Toolsets())
+		}
+		tools, err := family.tools()
+		if err != nil {
+			return nil, err
+		}
+		o.Tools = append(o.Tools, tools...)
+		if o.Instructions != "" {
+			o.Instructions += "\n"
+		}
+		o.Instructions += family.instructions
+		if len(a.cfg.Toolsets) == 1 {
+			o.Name = family.name
+		}
+	}
+	return mcpserver.New(o), nil
+}
+
+// projectEvery is how often runs are turned into records, spans and metrics.
+const projectEvery = 2 * time.Second
+
+// project follows the newest runs. It reads their journals; nobody waits for it.
+func (a *app) project(ctx context.Context) {
+	defer close(a.stopped)
+	tick := time.NewTicker(projectEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		page, err := a.store.List(ctx, runs.Filter{Limit: 50})
+		for _, r := range page.Runs {
+			if err = a.tel.Project(ctx, r.ID, a.store.Events(r.ID, a.tel.Projected(r.ID))); err != nil {
+				break
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			a.log.Warn("runs could not be turned into records", "error", err.Error())
+		}
+	}
+}
+
+// close ends the program in order: runs that are under way go to a worker, the
+// engine stops, what is recorded is written.
+func (a *app) close() error {
+	a.guard.Drain()
+	var errs []error
+	if a.engine.Driving() > 0 && !a.cfg.NoWorker {
+		if err := a.startWorker(); err != nil {
+			a.log.Warn("no worker could be started; launch_resume continues the runs", "error", err.Error())
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	errs = append(errs, a.engine.Close(ctx))
+	a.stop()
+	<-a.stopped
+	flush, done := context.WithTimeout(context.Background(), 2*time.Second)
+	defer done()
+	return errors.Join(append(errs, a.tel.Shutdown(flush), a.store.Close())...)
+}
+
+// startWorker starts a process of its own that takes the runs of this one.
+func (a *app) startWorker() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	pid, err := proc.StartDetached(proc.Spec{
+		Name: self, Dir: a.cfg.StateDir, Env: a.env,
+		Args: []string{"worker", "--state-dir", a.cfg.StateDir, "--root", a.cfg.Root, "--parallel", fmt.Sprint(a.cfg.Parallel)},
+	}, filepath.Join(a.cfg.StateDir, "worker.log"))
+	if err == nil {
+		a.log.Info("a worker continues the runs that are under way", "pid", pid)
+	}
+	return err
+}
+
+// exitOf maps a fault to an exit code.
+func exitOf(f *fault.Fault) int {
+	policy := []fault.Code{fault.AccessDenied, fault.AllowedPathsViolation, fault.PathEscape, fault.URLNotAllowed, fault.ChangeBudgetExceeded, fault.BudgetExceeded}
+	outside := []fault.Code{fault.ToolchainMissing, fault.RepoNotFound, fault.RefNotFound, fault.RepoEmpty, fault.CloneFailed, fault.SiteCloneFailed, fault.PublishFailed}
+	switch {
+	case f.Code == fault.Internal:
+		return 5
+	case slices.Contains(policy, f.Code):
+		return 3
+	case slices.Contains(outside, f.Code):
+		return 4
+	case f.Code == fault.Cancelled:
+		return 1
+	}
+	return 2
+}
+
+// hintOf returns what to do next.
+func hintOf(f *fault.Fault) string {
+	if f.Hint != "" {
+		return f.Hint
+	}
+	info, _ := specs.Error(f.Code)
+	return info.Hint
+}

@@ -1,0 +1,100 @@
+package launch
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gantry-run/gantry/internal/git"
+	"github.com/gantry-run/gantry/launch/inventory"
+	"github.com/gantry-run/gantry/launch/quickstart"
+)
+
+// FromProductURL starts a launch of the product that a page is about. The site
+// profiles say which repository that is. A page of an unknown site is
+// UNSUPPORTED_SITE, an address that fits no profile's paths INVALID_URL.
+func (s *Service) FromProductURL(ctx context.Context, a Ask, url string) (Started, quickstart.DerivedFromProduct, error) {
+	profiles, err := quickstart.Profiles(s.o.Specs)
+	if err != nil {
+		return Started{}, quickstart.DerivedFromProduct{}, err
+	}
+	p, err := quickstart.ParseProductURL(url, profiles)
+	if err != nil {
+		return Started{}, quickstart.DerivedFromProduct{}, err
+	}
+	r, err := s.quick(ctx, a, p.RunConfig(), "")
+	return r, p.Derived(), err
+}
+
+// FromGitHub starts a launch of a repository of which nothing else is known: it is
+// fetched, shallowly, and what a launch needs is inferred from it. If that is too
+// unsure, the fault is INVALID_INPUT with what is missing and what is suggested,
+// and no run is started. tell reports progress.
+func (s *Service) FromGitHub(ctx context.Context, a Ask, url string, tell func(string, ...any)) (Started, quickstart.DerivedFromRepository, error) {
+	none := quickstart.DerivedFromRepository{}
+	profiles, err := quickstart.Profiles(s.o.Specs)
+	if err != nil {
+		return Started{}, none, err
+	}
+	_, _, address, err := quickstart.ParseGitHubURL(url)
+	if err != nil {
+		return Started{}, none, err
+	}
+	probe, err := os.MkdirTemp(s.o.Store.StateDir(), "probe-")
+	if err != nil {
+		return Started{}, none, err
+	}
+	defer os.RemoveAll(probe) // a run that was started has moved it away, or clones anew
+	tell("fetching %s", address)
+	dir := filepath.Join(probe, "repo")
+	head, err := s.o.Git.Clone(ctx, address, dir, git.CloneOptions{Depth: 1})
+	if err != nil {
+		return Started{}, none, err
+	}
+	tell("reading the repository")
+	inv, err := inventory.Scan(ctx, dir, inventory.Options{RepoURL: address, RepoSHA: head.SHA})
+	if err != nil {
+		return Started{}, none, err
+	}
+	inferred := quickstart.Infer(quickstart.SeenIn(address, inv, readme(dir, inv.DocEntrypoints)), profiles)
+	if f := inferred.Fault(); f != nil {
+		return Started{}, none, f
+	}
+	tell("starting the run")
+	r, err := s.quick(ctx, a, inferred.RunConfig(), dir)
+	return r, inferred.Derived(), err
+}
+
+// quick starts a launch of a derived configuration. probe is a clone of the
+// repository that the run may keep; "" when there is none.
+func (s *Service) quick(ctx context.Context, a Ask, cfg quickstart.RunConfig, probe string) (Started, error) {
+	raw, err := json.Marshal(cfg)
+	if err != nil {
+		return Started{}, err
+	}
+	return s.start(ctx, a, raw, probe)
+}
+
+// readme returns the text of the repository's README, the first of its entry
+// documents, or "".
+func readme(dir string, docs []string) string {
+	if len(docs) == 0 || !strings.HasPrefix(strings.ToLower(filepath.Base(docs[0])), "readme") {
+		return ""
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
+	info, err := root.Stat(docs[0])
+	if err != nil || info.Size() > 1<<20 {
+		return ""
+	}
+	text, err := root.ReadFile(docs[0])
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}

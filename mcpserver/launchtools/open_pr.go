@@ -1,0 +1,23 @@
+package launchtools
+
+import (
+	"context"
+
+	"github.com/gantry-run/gantry/mcpserver/guard"
+	"github.com/gantry-run/gantry/mcpserver/tool"
+	"github.com/gantry-run/gantry/specs"
+)
+
+type openPROut struct {
+	done
+	PRURL     string `json:"pr_url"`
+	Branch    string `json:"branch"`
+	CommitSHA string `json:"commit_sha"`
+}
+
+func (d Deps) openPR(s specs.Tool) tool.Tool {
+	return tool.New(s, func(ctx context.Context, c *guard.Call, in run) (openPROut, error) {
+		p, err := d.Launches.OpenPR(ctx, ask(c), in.RunID)
+		return openPROut{ok(in.RunID), p.URL, p.Branch, p.CommitSHA}, err
+	})
+}
