@@ -19,7 +19,7 @@ var layers = []layer{
 	{"internal/proc", "internal/fault"},
 	{"internal/git", "internal/fault internal/proc"},
 	{"internal/journal", "internal/fault"},
-	{"internal/db", "internal/fault"},
+	{"internal/db", ""},
 
 	{"specs", "internal/fault"},
 	{"validate", "internal/fault specs"},
@@ -37,7 +37,7 @@ var layers = []layer{
 	{"launch/pages", "internal/fault launch/dossier launch/page"},
 	{"launch/patch", "internal/fault launch/dossier"},
 	{"launch/gates", "internal/fault launch/dossier launch/page specs validate"},
-	{"launch/gates/gatestest", "launch/dossier launch/gates specs"},
+	{"launch/gates/gatestest", "launch/dossier launch/gates"},
 	{"launch/fixes", "internal/fault launch/dossier launch/gates launch/page launch/patch"},
 	{"launch/quickstart", "internal/fault internal/git launch/dossier launch/inventory specs validate"},
 	{"launch/taskcards", "internal/fault validate"},
