@@ -116,7 +116,7 @@ func (w *workers) unpackSite(ctx context.Context, dir string, when time.Time, at
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	if err := site.WriteEmbedded(specs.Files(), dir); err != nil {
