@@ -29,7 +29,9 @@ var others = map[string]func(args []string) error{
 
 func TestMain(m *testing.M) {
 	if len(os.Args) < 3 || os.Args[1] != otherProcess {
-		os.Exit(m.Run())
+		code := m.Run()
+		os.RemoveAll(tenThousand.dir)
+		os.Exit(code)
 	}
 	if err := others[os.Args[2]](os.Args[3:]); err != nil {
 		os.Stderr.WriteString(err.Error() + "\n")
