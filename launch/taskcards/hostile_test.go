@@ -72,3 +72,14 @@ func TestAPipeIsNotWaitedFor(t *testing.T) {
 		t.Error("a pipe was read")
 	}
 }
+
+func TestFrontMatterThatNestsTooDeeplyIsNotParsed(t *testing.T) {
+	for _, value := range []string{
+		strings.Repeat("[", 100) + strings.Repeat("]", 100), strings.Repeat("{a: ", 100) + strings.Repeat("}", 100), "\n" + strings.Repeat("- ", 100) + "x",
+	} {
+		r := check("TC-1.md", []byte("---\na: "+value+"\n---\n"), nil)
+		if len(r.Errors) == 0 || !strings.Contains(r.Errors[len(r.Errors)-1].Message, "nests too deeply") {
+			t.Errorf("%.20q: %+v", value, r.Errors)
+		}
+	}
+}
