@@ -19,7 +19,16 @@ import (
 // constants returns the codes of internal/fault/codes.go, by the name of the constant.
 func constants(t *testing.T) map[string]fault.Code {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../internal/fault/codes.go", nil, 0)
+	codes := constantsOf(t, "../internal/fault/codes.go")
+	if len(codes) < 40 {
+		t.Fatalf("only %d constants found", len(codes))
+	}
+	return codes
+}
+
+func constantsOf(t *testing.T, path string) map[string]fault.Code {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,14 +51,17 @@ func constants(t *testing.T) map[string]fault.Code {
 		}
 		return true
 	})
-	if len(codes) < 40 {
-		t.Fatalf("only %d constants found", len(codes))
-	}
 	return codes
 }
 
 func TestRegistryAndConstantsAreTheSameCodes(t *testing.T) {
-	source := slices.Sorted(maps.Values(constants(t)))
+	codes := map[fault.Code]bool{}
+	for _, path := range []string{"../internal/fault/codes.go", "../launch/gates/gates.go"} {
+		for _, c := range constantsOf(t, path) {
+			codes[c] = true
+		}
+	}
+	source := slices.Sorted(maps.Keys(codes))
 	var registry []fault.Code
 	for _, e := range Errors() {
 		registry = append(registry, e.Code)
@@ -62,7 +74,7 @@ func TestRegistryAndConstantsAreTheSameCodes(t *testing.T) {
 	}
 	for _, c := range registry {
 		if !slices.Contains(source, c) {
-			t.Errorf("internal/fault/codes.go lacks %s", c)
+			t.Errorf("no source has %s", c)
 		}
 	}
 	if len(slices.Compact(registry)) != len(Errors()) {

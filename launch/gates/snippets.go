@@ -89,6 +89,7 @@ func (k *knownCode) check(path string, f page.Fence) []dossier.Issue {
 	one := func(code, severity, fix, format string, args ...any) []dossier.Issue {
 		return []dossier.Issue{issue("snippets", code, severity, path, f.Line, fix, format, args...)}
 	}
+	f.Content = page.UnescapeHugo(f.Content)
 	snippet, ok := k.byContent[trimCode(f.Content)]
 	if named, known := k.byID[f.SnippetID]; f.SnippetID != "" {
 		switch {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gantry-run/gantry/launch/dossier"
+	"github.com/gantry-run/gantry/launch/page"
 )
 
 // book looks up the evidence that pages may use.
@@ -42,7 +43,7 @@ func newBook(in PlanInput) *book {
 		}
 	}
 	for _, snippet := range in.Snippets.Snippets {
-		escaped, ok := EscapeHugo(snippet.Content)
+		escaped, ok := page.EscapeHugo(snippet.Content)
 		if !ok || snippet.Syntax == "invalid" || slices.Contains(snippet.Tags, "output") ||
 			strings.TrimSpace(escaped) == "" || strings.Count(escaped, "\n") > maxSnippetLines {
 			continue

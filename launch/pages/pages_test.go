@@ -75,7 +75,7 @@ func TestSnippetsAreTheCataloguesVerbatim(t *testing.T) {
 		for _, fence := range read.Fences {
 			shown++
 			s, ok := catalogue[fence.SnippetID]
-			if !ok || fence.Info != s.Language || UnescapeHugo(fence.Content) != s.Content {
+			if !ok || fence.Info != s.Language || page.UnescapeHugo(fence.Content) != s.Content {
 				t.Errorf("%s:%d: snippet %q\n%q", draft.OutputPath, fence.Line, fence.SnippetID, fence.Content)
 			}
 			ids = append(ids, fence.SnippetID)
