@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
@@ -101,23 +100,24 @@ func TestParseRefusesWhatIsNoPage(t *testing.T) {
 	}
 }
 
-// Whatever the page, it is read in seconds.
-func TestParseIsBoundedInTime(t *testing.T) {
-	lines := func(s string) string { return strings.Repeat(s, MaxSize/len(s)) }
+// hostilePages returns pages of at most size bytes that are as hard to read as they
+// can be.
+func hostilePages(size int) map[string]string {
+	lines := func(s string) string { return strings.Repeat(s, size/len(s)) }
 	nested := func(unit string) string {
 		var b strings.Builder
-		for i := 0; b.Len() < MaxSize-4096 && i < 1400; i++ {
+		for i := 0; b.Len() < size-4096 && i < 1400; i++ {
 			b.WriteString(strings.Repeat("  ", i) + unit)
 		}
 		return b.String()
 	}
-	for name, src := range map[string]string{
+	pages := map[string]string{
 		"same headings":   lines("# a\n"),
 		"open brackets":   lines("[[[[[[[[ \n"),
 		"images":          lines("![![![![ \n"),
 		"emphasis":        lines("*a **b _c \n"),
 		"backticks":       lines("` `` ``` ```` x\n"),
-		"long line":       strings.Repeat("a", MaxSize),
+		"long line":       strings.Repeat("a", size),
 		"references":      lines("[a]: b\n\n"),
 		"tables":          "|a|b|\n|-|-|\n" + lines("|a|b|\n"),
 		"wide table":      strings.Repeat("|a", 1000) + "\n" + strings.Repeat("|-", 1000) + "\n" + strings.Repeat("|\n", 100000),
@@ -138,16 +138,30 @@ func TestParseIsBoundedInTime(t *testing.T) {
 		"yaml sequence":   "---\na: " + strings.Repeat("- ", 100000) + "\n---\n",
 		"json nesting":    strings.Repeat(`{"a":`, 100000),
 		"toml nesting":    "+++\na = " + strings.Repeat("[", 100000) + "\n+++\n",
-	} {
-		if len(src) > MaxSize {
-			src = src[:MaxSize]
+	}
+	for name, src := range pages {
+		pages[name] = src[:min(len(src), size)]
+	}
+	return pages
+}
+
+// Reading ends, with a page or a refusal. How long it takes is a benchmark's matter.
+func TestHostilePagesAreReadOrRefused(t *testing.T) {
+	for name, src := range hostilePages(MaxSize / 8) {
+		p, err := Parse("p.md", []byte(src))
+		if (p == nil) == (err == nil) {
+			t.Errorf("%s: page %v, error %v", name, p != nil, err)
 		}
-		start := time.Now()
-		_, _ = Parse("p.md", []byte(src)) // refusing is as good
-		if d := time.Since(start); d > 3*time.Second {
-			t.Errorf("%s: %v", name, d)
-		} else if testing.Verbose() {
-			t.Logf("%s: %v", name, d)
-		}
+	}
+}
+
+func BenchmarkHostilePages(b *testing.B) {
+	for name, src := range hostilePages(MaxSize) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(src)))
+			for b.Loop() {
+				_, _ = Parse("p.md", []byte(src)) // refusing is as good
+			}
+		})
 	}
 }
