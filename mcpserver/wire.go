@@ -8,6 +8,7 @@ import (
 
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/mcpserver/guard"
+	"github.com/gantry-run/gantry/mcpserver/stdio"
 	"github.com/gantry-run/gantry/specs"
 )
 
@@ -54,6 +55,9 @@ func rpcError(code int, t *specs.Tool, f *fault.Fault) *jsonrpc.Error {
 	raw, err := json.Marshal(data)
 	if err != nil {
 		raw = nil
+	}
+	if code == jsonrpc.CodeMethodNotFound {
+		code = stdio.NotFoundCode
 	}
 	return &jsonrpc.Error{Code: int64(code), Message: f.Message, Data: raw}
 }

@@ -13,6 +13,11 @@ import (
 // internalError is all that a client learns of a failure that nobody gave a code.
 const internalError = "internal error"
 
+// NotFoundCode becomes -32601 on the wire. The SDK replaces every error of that code
+// by one of its own, which has lost the message and the data; a handler that has
+// something to say about what was not found uses this code instead.
+const NotFoundCode = -31601
+
 // maxMessage is the longest message of the SDK that is passed on, in bytes.
 const maxMessage = 512
 
@@ -50,6 +55,9 @@ func wireError(method string, err error) (failed *jsonrpc.Error, known bool) {
 	var coded *jsonrpc.Error
 	if errors.As(err, &coded) && coded.Code != 0 {
 		if direct, ok := err.(*jsonrpc.Error); ok {
+			if direct.Code == NotFoundCode {
+				return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: direct.Message, Data: direct.Data}, true
+			}
 			return direct, true
 		}
 		return &jsonrpc.Error{Code: coded.Code, Message: withoutEcho(err.Error())}, true
