@@ -204,6 +204,13 @@ func TestTheIndexCanBeDeletedAtAnyTime(t *testing.T) {
 					t.Errorf("the other process sees %d runs", len(got))
 				}
 				drive(t, other, fresh, -1)
+				newcomer := open(t, dir, runs.StoreOptions{})
+				late := create(t, newcomer, request(""))
+				for _, s := range []*runs.Store{s, other, newcomer} {
+					if got := list(t, s, runs.Filter{Limit: 100}); len(got) != 14 || !slices.ContainsFunc(got, func(r runs.Summary) bool { return r.ID == late }) {
+						t.Errorf("%d runs once somebody else has come", len(got))
+					}
+				}
 			})
 		}
 	}
