@@ -40,7 +40,7 @@ type Options struct {
 
 type server struct {
 	o     Options
-	tools map[string]tool.Tool // by name, and by the dotted names that are not listed
+	tools map[string]tool.Tool // by name
 }
 
 // New returns a server that offers the tools behind the guard.
@@ -109,14 +109,12 @@ func (s *server) unlisted(next mcp.MethodHandler) mcp.MethodHandler {
 // call is the one way in of every tools/call.
 func (s *server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	c := &guard.Call{Caller: caller(req), Arguments: req.Params.Arguments, Start: start(req), Progress: progress(ctx, req)}
-	t, ok := s.tools[strings.ReplaceAll(req.Params.Name, ".", "_")]
+	t, ok := s.tools[strings.ReplaceAll(req.Params.Name, ".", "_")] // a dotted name is not listed, and yet good
 	if ok {
-		c.Tool, c.Start.Toolset = &t.Spec, t.Spec.Toolset
+		c.Tool, c.Start.Toolset, c.Start.Tool = &t.Spec, t.Spec.Toolset, t.Spec.Name
 	}
-	var text string
-	raw, err := s.o.Guard.Do(ctx, c, func(ctx context.Context) (json.RawMessage, string, error) {
+	raw, text, err := s.o.Guard.Do(ctx, c, func(ctx context.Context) (json.RawMessage, string, error) {
 		r, err := t.Handle(ctx, c)
-		text = r.Text
 		return r.JSON, r.Text, err
 	})
 	if err != nil {

@@ -23,9 +23,15 @@ type bucket struct {
 	used   time.Time
 }
 
-// take takes a token. It returns how long to wait when there is none.
+// take takes a token. It returns how long to wait when there is none; then nothing
+// is taken.
 func (b *buckets) take(key string, now time.Time) time.Duration {
-	r := b.get(key, now).tokens.ReserveN(now, 1)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	// The lock is held to the end: a reservation that another one has overtaken
+	// cannot be given back.
+	tokens := b.get(key, now)
+	r := tokens.ReserveN(now, 1)
 	if wait := r.DelayFrom(now); wait > 0 {
 		r.CancelAt(now)
 		return wait
@@ -33,9 +39,8 @@ func (b *buckets) take(key string, now time.Time) time.Duration {
 	return 0
 }
 
-func (b *buckets) get(key string, now time.Time) *bucket {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// get returns the client's bucket. b.mu is held.
+func (b *buckets) get(key string, now time.Time) *rate.Limiter {
 	if b.byKey == nil {
 		b.byKey = map[string]*bucket{}
 	}
@@ -46,7 +51,7 @@ func (b *buckets) get(key string, now time.Time) *bucket {
 		b.byKey[key] = kept
 	}
 	kept.used = now
-	return kept
+	return kept.tokens
 }
 
 // sweep evicts the buckets that have been full again for a minute: a new one is

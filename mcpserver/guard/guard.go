@@ -68,7 +68,7 @@ func (c Caller) key() string {
 type Call struct {
 	Tool      *specs.Tool // nil: there is no such tool
 	Caller    Caller
-	Arguments json.RawMessage // nil: none were sent
+	Arguments json.RawMessage // nil: none were sent; the tool sees them without idempotency keys
 	Start     telemetry.CallStart
 
 	// Set by the guards, for the tool.
@@ -157,23 +157,24 @@ func chain() []pass {
 }
 
 // Do lets do happen if every guard allows it, and records the call, refused or
-// not: exactly one span, one sample and one record. It returns do's result with
-// secrets masked, or a fault that is fit for the client. A panic of do is INTERNAL.
-func (g *Guard) Do(ctx context.Context, c *Call, do func(context.Context) (json.RawMessage, string, error)) (out json.RawMessage, err error) {
+// not: exactly one span, one sample and one record. It returns do's result and the
+// text that stands for it with secrets masked, or a fault that is fit for the client.
+// A panic of do is INTERNAL.
+func (g *Guard) Do(ctx context.Context, c *Call, do func(context.Context) (json.RawMessage, string, error)) (out json.RawMessage, text string, err error) {
 	c.Start.Start = g.o.Now()
 	c.Start.Arguments = c.Arguments
 	ctx, c.Record = g.o.Telemetry.StartCall(ctx, c.Start)
 	var undo []func()
-	var summary, stack string
 	defer func() {
+		stack := ""
 		if p := recover(); p != nil {
 			stack = fmt.Sprintf("panic: %v\n%s", p, debug.Stack())
-			out, err = nil, fault.New(fault.Internal, "internal error")
+			err = fault.New(fault.Internal, "internal error")
 		}
 		for i := len(undo) - 1; i >= 0; i-- {
 			undo[i]()
 		}
-		out, err = g.end(c, out, err, summary, stack)
+		out, text, err = g.end(c, out, text, err, stack)
 	}()
 	for _, p := range chain() {
 		next, release, refused := p.ask(g, ctx, c)
@@ -185,15 +186,15 @@ func (g *Guard) Do(ctx context.Context, c *Call, do func(context.Context) (json.
 		}
 		if refused != nil {
 			c.Record.Rejected(p.reason)
-			return nil, refused
+			return nil, "", refused
 		}
 	}
 	c.Record.GuardDone(g.o.Now().Sub(c.Start.Start))
-	out, summary, err = do(ctx)
+	out, text, err = do(ctx)
 	if err != nil && context.Cause(ctx) != nil {
 		err = interrupted(ctx, err)
 	}
-	return out, err
+	return out, text, err
 }
 
 // interrupted prefers why the call was interrupted to what that led to, unless the
@@ -207,11 +208,11 @@ func interrupted(ctx context.Context, err error) error {
 }
 
 // end closes the record and makes the answer fit to leave.
-func (g *Guard) end(c *Call, out json.RawMessage, err error, summary, stack string) (json.RawMessage, error) {
-	e := telemetry.CallEnd{Outcome: telemetry.Success, Summary: summary, ResultBytes: len(out), Detail: stack}
+func (g *Guard) end(c *Call, out json.RawMessage, text string, err error, stack string) (json.RawMessage, string, error) {
+	e := telemetry.CallEnd{Outcome: telemetry.Success, Summary: text, ResultBytes: len(out), Detail: stack}
 	if err == nil {
 		c.Record.End(e)
-		return g.o.Redactor.JSON(out), nil
+		return g.o.Redactor.JSON(out), g.o.Redactor.String(text), nil
 	}
 	f := g.Present(err)
 	e.Outcome, e.Code, e.Summary = telemetry.Failure, f.Code, f.Message
@@ -226,7 +227,7 @@ func (g *Guard) end(c *Call, out json.RawMessage, err error, summary, stack stri
 	}
 	e.RPCCode, e.ToolError = Style(c.Tool, f)
 	c.Record.End(e)
-	return nil, f
+	return nil, "", f
 }
 
 // Present returns err as a fault that is fit for a client: with the registry's hint

@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/runs"
@@ -27,7 +29,7 @@ func (g *Guard) limit(_ context.Context, c *Call) (context.Context, func(), erro
 	if g.o.PerMinute > 0 {
 		if wait := g.buckets.take(c.Caller.key(), g.o.Now()); wait > 0 {
 			return nil, nil, fault.Retry(fault.RateLimited, "more than %d calls a minute", g.o.PerMinute).
-				WithDetails(map[string]int64{"retry_after_ms": max(1, wait.Milliseconds())})
+				WithDetails(map[string]int64{"retry_after_ms": int64((wait + time.Millisecond - 1) / time.Millisecond)})
 		}
 	}
 	release := func() { g.inFlight.Add(-1) }
@@ -83,13 +85,22 @@ func (g *Guard) access(_ context.Context, c *Call) (context.Context, func(), err
 	return nil, nil, nil
 }
 
-// idempotency takes the key and the hash of the effective request.
+// idempotency takes the key, which the tool never sees, and the hash of the
+// effective request.
 func (g *Guard) idempotency(_ context.Context, c *Call) (context.Context, func(), error) {
-	key, hash, err := request(c)
-	if err != nil || key == "" {
+	if len(c.Tool.Idempotency) == 0 {
+		return nil, nil, nil
+	}
+	key, rest, err := request(c)
+	if err != nil {
 		return nil, nil, err
 	}
-	c.Once = &runs.Once{Key: key, Hash: hash}
+	c.Arguments = rest
+	if key == "" {
+		return nil, nil, nil
+	}
+	sum := sha256.Sum256(append([]byte(capability(c.Tool)+"\x00"), rest...))
+	c.Once = &runs.Once{Key: key, Hash: hex.EncodeToString(sum[:])}
 	mine := c.Caller.Token + "\x00" + capability(c.Tool) + "\x00" + key
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -112,17 +123,15 @@ func capability(t *specs.Tool) string {
 	return t.Name
 }
 
-// request returns the idempotency key of a call and the hash of all else in it.
-// Members are compared by value, so their order and spacing do not count.
-func request(c *Call) (key, hash string, err error) {
-	if len(c.Tool.Idempotency) == 0 {
-		return "", "", nil
-	}
+// request splits the arguments into the idempotency key, "" when none is given, and
+// all else in its canonical form: members are sorted, so their order and spacing do
+// not count.
+func request(c *Call) (key string, rest json.RawMessage, err error) {
 	dec := json.NewDecoder(bytes.NewReader(c.Arguments))
 	dec.UseNumber()
 	var args map[string]any
 	if err := dec.Decode(&args); err != nil {
-		return "", "", err
+		return "", nil, err
 	}
 	for _, name := range c.Tool.Idempotency {
 		given, _ := args[name].(string)
@@ -131,19 +140,15 @@ func request(c *Call) (key, hash string, err error) {
 			continue
 		}
 		if key != "" {
-			return "", "", fault.New(fault.InvalidInput, "idempotency_key and request_id are two names of one key and differ")
+			return "", nil, fault.New(fault.InvalidInput, "%s are names of one key and differ", strings.Join(c.Tool.Idempotency, " and "))
 		}
 		if err := validate.Key(given); err != nil {
-			return "", "", err
+			return "", nil, err
 		}
 		key = given
 	}
-	canonical, err := json.Marshal(args)
-	if err != nil {
-		return "", "", err
-	}
-	sum := sha256.Sum256(append([]byte(capability(c.Tool)+"\x00"), canonical...))
-	return key, hex.EncodeToString(sum[:]), nil
+	rest, err = json.Marshal(args)
+	return key, rest, err
 }
 
 // lock takes the call lock of the run that a mutating tool names.
