@@ -23,9 +23,10 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // ID names a run: ^[a-zA-Z0-9_-]{8,64}$.
@@ -57,7 +58,7 @@ func NewID(now time.Time) ID {
 // Valid reports whether the id has the form of one.
 func (id ID) Valid() bool { return idForm.MatchString(string(id)) }
 
-var idForm = regexp.MustCompile(`^[a-zA-Z0-9_-]{8,64}$`)
+var idForm = lazyregexp.New(`^[a-zA-Z0-9_-]{8,64}$`)
 
 // Short returns the last eight characters of the id, for branch names.
 func (id ID) Short() string { return string(id[max(0, len(id)-8):]) }

@@ -19,9 +19,10 @@ import (
 	"embed"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 //go:embed all:tools all:artifacts all:events all:workflows all:templates all:rulesets all:site all:sites errors.json
@@ -31,7 +32,7 @@ var files embed.FS
 func Files() fs.FS { return files }
 
 // safeName is what may be put into a path of this folder.
-var safeName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var safeName = lazyregexp.New(`^[A-Za-z0-9_-]{1,64}$`)
 
 // Workflow returns the definition workflows/<name>.json, and whether there is one.
 func Workflow(name string) ([]byte, bool) { return read("workflows", name, ".json") }

@@ -3,7 +3,6 @@ package telemetry
 import (
 	"context"
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"sync"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // Outcome is how a call ended.
@@ -178,7 +178,7 @@ func (c *Call) TraceParent() string {
 	return "00-" + c.TraceID() + "-" + c.SpanID() + "-" + c.span.SpanContext().TraceFlags().String()
 }
 
-var runIDForm = regexp.MustCompile(`^[a-zA-Z0-9_-]{8,64}$`)
+var runIDForm = lazyregexp.New(`^[a-zA-Z0-9_-]{8,64}$`)
 
 // SetRun says which run the call names or made; its record then belongs to that
 // run. What is not a run id is ignored.

@@ -2,18 +2,18 @@ package validate
 
 import (
 	"io/fs"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 var (
-	runIDForm        = regexp.MustCompile(`^[a-zA-Z0-9_-]{8,64}$`)
-	artifactNameForm = regexp.MustCompile(`^\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
-	keyForm          = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+	runIDForm        = lazyregexp.New(`^[a-zA-Z0-9_-]{8,64}$`)
+	artifactNameForm = lazyregexp.New(`^\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+	keyForm          = lazyregexp.New(`^[A-Za-z0-9._:-]{1,128}$`)
 )
 
 // Bounds, in bytes.

@@ -36,6 +36,7 @@ var bans = []banned{
 	{"fmt", "Print", "cmd/gantry", true, "stdout belongs to the protocol"},
 	{"fmt", "Printf", "cmd/gantry", true, "stdout belongs to the protocol"},
 	{"fmt", "Println", "cmd/gantry", true, "stdout belongs to the protocol"},
+	{"regexp", "MustCompile", "internal/lazyregexp", true, "each start of the program would compile it: internal/lazyregexp"},
 	{"time", "Sleep", "", false, "wait for facts: a channel, a sequence number, testing/synctest"},
 }
 

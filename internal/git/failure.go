@@ -3,10 +3,10 @@ package git
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // failure is a run of git that ended with another code than 0.
@@ -84,12 +84,12 @@ func remoteFault(err error, what string) error {
 }
 
 var (
-	userinfo = regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)[^/\s'"]*@`)
+	userinfo = lazyregexp.New(`([a-zA-Z][a-zA-Z0-9+.-]*://)[^/\s'"]*@`)
 	// userinfoOfHTTP leaves the user name of an ssh URL, which is no secret.
-	userinfoOfHTTP = regexp.MustCompile(`^(https?://)[^/]*@`)
-	quoted         = regexp.MustCompile(`(['"])/[^'"]*(['"])`)
-	plainPath      = regexp.MustCompile(`(^|[\s(=:,'"])/[^/\s'":,)][^\s'":,)]*`)
-	fileURL        = regexp.MustCompile(`file://[^\s'"]*`)
+	userinfoOfHTTP = lazyregexp.New(`^(https?://)[^/]*@`)
+	quoted         = lazyregexp.New(`(['"])/[^'"]*(['"])`)
+	plainPath      = lazyregexp.New(`(^|[\s(=:,'"])/[^/\s'":,)][^\s'":,)]*`)
+	fileURL        = lazyregexp.New(`file://[^\s'"]*`)
 )
 
 // redact removes user names and passwords of URLs, the known folders, and whatever

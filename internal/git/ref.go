@@ -1,13 +1,13 @@
 package git
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
-var fullSHA = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+var fullSHA = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // IsSHA reports whether s is a complete object name.
 func IsSHA(s string) bool { return fullSHA.MatchString(s) }

@@ -4,11 +4,11 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // CheckURL refuses with URL_NOT_ALLOWED whatever a client must not make git open:
@@ -31,10 +31,10 @@ func (g *Git) CheckURL(raw string, local bool) error {
 
 // scpLike is user@host:path, which git takes for ssh. A slash before the colon makes
 // it a path.
-var scpLike = regexp.MustCompile(`^(?:([^@/:]+)@)?(\[[^\]/]*\]|[^:/@\[]+):(.*)$`)
+var scpLike = lazyregexp.New(`^(?:([^@/:]+)@)?(\[[^\]/]*\]|[^:/@\[]+):(.*)$`)
 
 // transport is <transport>::<address>, which runs git-remote-<transport>.
-var transport = regexp.MustCompile(`^[A-Za-z0-9+._-]*::`)
+var transport = lazyregexp.New(`^[A-Za-z0-9+._-]*::`)
 
 func (g *Git) refusal(raw string, local bool) string {
 	switch {
@@ -102,9 +102,9 @@ func (g *Git) refusalOfSSH(user, host, path string, local bool) string {
 }
 
 var (
-	userName = regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9_.-]*)?$`)
-	hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?\.?$`)
-	numeric  = regexp.MustCompile(`(?i)^(0x[0-9a-f]*|[0-9]+)(\.(0x[0-9a-f]*|[0-9]+))*\.?$`)
+	userName = lazyregexp.New(`^([A-Za-z0-9_][A-Za-z0-9_.-]*)?$`)
+	hostName = lazyregexp.New(`^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?\.?$`)
+	numeric  = lazyregexp.New(`(?i)^(0x[0-9a-f]*|[0-9]+)(\.(0x[0-9a-f]*|[0-9]+))*\.?$`)
 )
 
 func refusalOfHost(host string, local bool) string {

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -161,12 +161,12 @@ func countNames(n int) string {
 }
 
 var (
-	packageDoc  = regexp.MustCompile(`(?i)^(?:Package \S+|The \S+ package) `)
-	docVerb     = regexp.MustCompile(`^(is|are|was|has|can|may|will|must|does|[a-z]+s|[a-z]+es) `)
-	docArticle  = regexp.MustCompile(`^(A|An|The) `)
-	directive   = regexp.MustCompile(`(?i)^(deprecated|todo|fixme|xxx|@|:param|copyright|licensed|eslint|istanbul|ts-|noqa|type:|pylint)`)
-	docRefs     = regexp.MustCompile(`\[(\*?[\w.]+)\]`)
-	unsafeInDoc = regexp.MustCompile("([*<\\[\\]|_`\\\\])")
+	packageDoc  = lazyregexp.New(`(?i)^(?:Package \S+|The \S+ package) `)
+	docVerb     = lazyregexp.New(`^(is|are|was|has|can|may|will|must|does|[a-z]+s|[a-z]+es) `)
+	docArticle  = lazyregexp.New(`^(A|An|The) `)
+	directive   = lazyregexp.New(`(?i)^(deprecated|todo|fixme|xxx|@|:param|copyright|licensed|eslint|istanbul|ts-|noqa|type:|pylint)`)
+	docRefs     = lazyregexp.New(`\[(\*?[\w.]+)\]`)
+	unsafeInDoc = lazyregexp.New("([*<\\[\\]|_`\\\\])")
 )
 
 // usableDoc returns a documentation sentence if it can stand on a page.
@@ -201,7 +201,7 @@ func symbolClaim(m dossier.APIModule, s dossier.APISymbol, qualifier string) str
 }
 
 // leansOut matches documentation that points to what is not on the page.
-var leansOut = regexp.MustCompile(`(?i)\b(above|below|this (file|section|example)|see |the following|as follows)\b`)
+var leansOut = lazyregexp.New(`(?i)\b(above|below|this (file|section|example)|see |the following|as follows)\b`)
 
 // lowerDoc continues a sentence after a colon, keeping the symbol's own name.
 func lowerDoc(doc, name string) string {
@@ -229,7 +229,7 @@ func shortModule(name string) string {
 	return last
 }
 
-var majorVersion = regexp.MustCompile(`^v\d+$`)
+var majorVersion = lazyregexp.New(`^v\d+$`)
 
 func kindNoun(kind string) string {
 	switch kind {

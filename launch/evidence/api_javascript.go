@@ -2,10 +2,10 @@ package evidence
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -104,13 +104,13 @@ type jsExports struct {
 }
 
 var (
-	jsDeclared = regexp.MustCompile(`^export\s+(?:declare\s+)?(?:default\s+)?(?:abstract\s+)?(async\s+function|function|class|const|let|var|interface|type|enum)\s*\*?\s*([A-Za-z_$][\w$]*)`)
-	jsArrow    = regexp.MustCompile(`^export\s+const\s+[\w$]+\s*=\s*(?:async\s+)?(?:function\b|\w+\s*=>|\([^()]*\)\s*(?::[^=]+)?=>)`)
-	jsList     = regexp.MustCompile(`^export\s+(?:type\s+)?\{([^}]*)\}`)
-	jsFrom     = regexp.MustCompile(`\bfrom\s*["'](\.[^"']*)["']`)
-	jsStar     = regexp.MustCompile(`^export\s+\*\s+from\s*["'](\.[^"']*)["']`)
-	jsCommon   = regexp.MustCompile(`^(?:module\.)?exports\.([A-Za-z_$][\w$]*)\s*=`)
-	jsRequire  = regexp.MustCompile(`^module\.exports\s*=\s*require\(\s*["'](\.[^"']*)["']\s*\)`)
+	jsDeclared = lazyregexp.New(`^export\s+(?:declare\s+)?(?:default\s+)?(?:abstract\s+)?(async\s+function|function|class|const|let|var|interface|type|enum)\s*\*?\s*([A-Za-z_$][\w$]*)`)
+	jsArrow    = lazyregexp.New(`^export\s+const\s+[\w$]+\s*=\s*(?:async\s+)?(?:function\b|\w+\s*=>|\([^()]*\)\s*(?::[^=]+)?=>)`)
+	jsList     = lazyregexp.New(`^export\s+(?:type\s+)?\{([^}]*)\}`)
+	jsFrom     = lazyregexp.New(`\bfrom\s*["'](\.[^"']*)["']`)
+	jsStar     = lazyregexp.New(`^export\s+\*\s+from\s*["'](\.[^"']*)["']`)
+	jsCommon   = lazyregexp.New(`^(?:module\.)?exports\.([A-Za-z_$][\w$]*)\s*=`)
+	jsRequire  = lazyregexp.New(`^module\.exports\s*=\s*require\(\s*["'](\.[^"']*)["']\s*\)`)
 )
 
 func (r *jsExports) file(name string) {

@@ -2,9 +2,9 @@ package evidence
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -54,11 +54,11 @@ func pythonModule(file string) string {
 }
 
 var (
-	pythonName  = regexp.MustCompile(`^[A-Za-z]\w*$`)
-	pythonDef   = regexp.MustCompile(`^(async def|def|class)\s+([A-Za-z]\w*)`)
-	pythonAll   = regexp.MustCompile(`(?s)(?:^|\n)__all__\s*(?::[^=\n]+)?=\s*[\[(](.*?)[\])]`)
-	pythonDoc   = regexp.MustCompile(`(?s)^\s*(?:#[^\n]*\n\s*)*[rRuU]?("""|'''|"|')(.*)`)
-	pythonQuote = regexp.MustCompile(`["']([^"']+)["']`)
+	pythonName  = lazyregexp.New(`^[A-Za-z]\w*$`)
+	pythonDef   = lazyregexp.New(`^(async def|def|class)\s+([A-Za-z]\w*)`)
+	pythonAll   = lazyregexp.New(`(?s)(?:^|\n)__all__\s*(?::[^=\n]+)?=\s*[\[(](.*?)[\])]`)
+	pythonDoc   = lazyregexp.New(`(?s)^\s*(?:#[^\n]*\n\s*)*[rRuU]?("""|'''|"|')(.*)`)
+	pythonQuote = lazyregexp.New(`["']([^"']+)["']`)
 )
 
 // pythonFile reads one module. Lines inside strings that span lines are no code.

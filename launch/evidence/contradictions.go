@@ -3,11 +3,11 @@ package evidence
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -93,7 +93,7 @@ func sameVersion(a, b string) bool {
 	return true
 }
 
-var minimumVersion = regexp.MustCompile(`(?i)\b(Python|Node(?:\.?js)?|Go|Java|PHP|Ruby|Rust) (?:version )?v?(\d+(?:\.\d+)*)(?:\+|,? (?:or|and) (?:higher|later|newer|above|up|greater))`)
+var minimumVersion = lazyregexp.New(`(?i)\b(Python|Node(?:\.?js)?|Go|Java|PHP|Ruby|Rust) (?:version )?v?(\d+(?:\.\d+)*)(?:\+|,? (?:or|and) (?:higher|later|newer|above|up|greater))`)
 
 // runtimeVersion reads "Python 3.9 or later".
 func runtimeVersion(value string) (name, version string) {

@@ -1,9 +1,10 @@
 package evidence
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // shortItem is a feature bullet too short to stand alone.
@@ -56,7 +57,7 @@ func (r *proseReader) item(b block) {
 }
 
 // labelled matches "Label: what it is" and "Label - what it is".
-var labelled = regexp.MustCompile(`^[^.]{2,40}(:| [-–—]) `)
+var labelled = lazyregexp.New(`^[^.]{2,40}(:| [-–—]) `)
 
 // isReadableItem is isReadable for a few words.
 func isReadableItem(plain string) bool {
@@ -73,7 +74,7 @@ func (r *proseReader) subject(lead string) string {
 	return itSubject.ReplaceAllString(lead, r.g.name+" ")
 }
 
-var itSubject = regexp.MustCompile(`(?i)^it (also )?`)
+var itSubject = lazyregexp.New(`(?i)^it (also )?`)
 
 // shortItems states the short bullets of each list as one claim.
 func (r *proseReader) shortItems() {

@@ -3,15 +3,15 @@ package evidence
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
 // packageName bounds what is put into a command that a reader will paste: names
 // that a registry accepts, and nothing that a shell would read.
-var packageName = regexp.MustCompile(`^@?[A-Za-z0-9][A-Za-z0-9._~/:-]{0,199}$`)
+var packageName = lazyregexp.New(`^@?[A-Za-z0-9][A-Za-z0-9._~/:-]{0,199}$`)
 
 // route is one way to obtain the product.
 type route struct {
@@ -161,7 +161,7 @@ func (g *gatherer) confirmInstall() {
 	}
 }
 
-var installVerb = regexp.MustCompile(`(?i)\b(install|add|get|require|i)\b`)
+var installVerb = lazyregexp.New(`(?i)\b(install|add|get|require|i)\b`)
 
 // showsInstall reports whether a line of code installs the distribution.
 func showsInstall(content string, d dossier.Distribution) bool {

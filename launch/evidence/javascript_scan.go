@@ -1,8 +1,9 @@
 package evidence
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // jsStatement is a statement of a file's top level: its text up to the bound,
@@ -85,7 +86,7 @@ func (s *jsScanner) newline() {
 	s.space()
 }
 
-var jsStarts = regexp.MustCompile(`^(export|import|module\.exports|exports\.|exports\s*=|const|let|var|function|class|async function|interface|type \w|enum|declare|abstract|/\*|//|@)`)
+var jsStarts = lazyregexp.New(`^(export|import|module\.exports|exports\.|exports\s*=|const|let|var|function|class|async function|interface|type \w|enum|declare|abstract|/\*|//|@)`)
 
 func (s *jsScanner) space() {
 	if s.text.Len() > 0 && s.text.Len() < maxStatement {
@@ -114,7 +115,7 @@ func (s *jsScanner) endsBlock() bool {
 	return jsBlock.MatchString(head) && !strings.HasPrefix(head, "export {") && !strings.HasPrefix(head, "export type {") && !strings.HasPrefix(head, "import")
 }
 
-var jsBlock = regexp.MustCompile(`^(export\s+)?(declare\s+)?(default\s+)?(abstract\s+)?(async\s+)?(function|class|interface|enum|namespace|if|for|while|try|switch)\b`)
+var jsBlock = lazyregexp.New(`^(export\s+)?(declare\s+)?(default\s+)?(abstract\s+)?(async\s+)?(function|class|interface|enum|namespace|if|for|while|try|switch)\b`)
 
 func (s *jsScanner) flush() {
 	if text := strings.TrimSpace(s.text.String()); text != "" && text != ";" {

@@ -3,8 +3,9 @@ package evidence
 import (
 	"context"
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // licenseRule recognises a license by phrases that its text alone has.
@@ -71,7 +72,7 @@ func lineOfPhrase(text, phrase string) int {
 	return 1
 }
 
-var licenseFile = regexp.MustCompile(`(?i)^(licen[sc]e|copying|unlicense)([.-].*)?$`)
+var licenseFile = lazyregexp.New(`(?i)^(licen[sc]e|copying|unlicense)([.-].*)?$`)
 
 // fromLicense states the license that the license file holds.
 func (g *gatherer) fromLicense(context.Context) {
@@ -112,7 +113,7 @@ func spdxOf(name string) string {
 }
 
 // readmeLicense matches a README's sentence about the product's license.
-var readmeLicense = regexp.MustCompile(`(?i)\b(licensed|released|distributed|available) under (?:the )?(?:terms of )?(?:the )?((?:MIT|ISC|Apache(?:[- ]License)?,?(?: Version)?[- ]2(?:\.0)?|BSD[- ][23][- ]Clause|[23][- ]Clause BSD|A?GPL(?:-| )?v?[23](?:\.0)?|LGPL(?:-| )?v?[23](?:\.\d)?|MPL(?:-| )2\.0|Unlicense))\b`)
+var readmeLicense = lazyregexp.New(`(?i)\b(licensed|released|distributed|available) under (?:the )?(?:terms of )?(?:the )?((?:MIT|ISC|Apache(?:[- ]License)?,?(?: Version)?[- ]2(?:\.0)?|BSD[- ][23][- ]Clause|[23][- ]Clause BSD|A?GPL(?:-| )?v?[23](?:\.0)?|LGPL(?:-| )?v?[23](?:\.\d)?|MPL(?:-| )2\.0|Unlicense))\b`)
 
 // readmeLicenses states what the README's license section says.
 func (g *gatherer) readmeLicenses() {
@@ -121,7 +122,7 @@ func (g *gatherer) readmeLicenses() {
 			continue
 		}
 		for _, b := range doc.blocks {
-			if b.kind == code || !regexp.MustCompile(`(?i)licen[sc]e`).MatchString(b.section().title) {
+			if b.kind == code || !lazyregexp.New(`(?i)licen[sc]e`).MatchString(b.section().title) {
 				continue
 			}
 			for _, s := range b.prose.split() {
@@ -142,7 +143,7 @@ func (g *gatherer) readmeLicenses() {
 // normalLicense turns a name as prose writes it into an SPDX id.
 func normalLicense(name string) string {
 	flat := strings.ToLower(name)
-	version := regexp.MustCompile(`\d(\.\d)?`).FindString(flat)
+	version := lazyregexp.New(`\d(\.\d)?`).FindString(flat)
 	if len(version) == 1 {
 		version += ".0"
 	}

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -85,8 +85,8 @@ func setFact(target **dossier.Fact, value, id string) {
 }
 
 var (
-	article  = regexp.MustCompile(`(?i)^(a|an|the) `)
-	ofItself = regexp.MustCompile(`(?i)^\S+( \S+)? (is|are|provides|makes|lets|helps|allows) `)
+	article  = lazyregexp.New(`(?i)^(a|an|the) `)
+	ofItself = lazyregexp.New(`(?i)^\S+( \S+)? (is|are|provides|makes|lets|helps|allows) `)
 )
 
 // description states how the manifest describes the product, as a sentence.
@@ -108,7 +108,7 @@ func (g *gatherer) description(m dossier.Manifest) {
 	}
 }
 
-var simpleRange = regexp.MustCompile(`^(?:>=\s*)?v?(\d+(?:\.\d+)*)(?:\.\*)?$`)
+var simpleRange = lazyregexp.New(`^(?:>=\s*)?v?(\d+(?:\.\d+)*)(?:\.\*)?$`)
 
 // runtimeNames maps the first word of a stated runtime to its name.
 var runtimeNames = map[string]string{"node": "Node.js", "go": "Go", "java": "Java", "rust": "Rust", "php": "PHP", "ruby": "Ruby", "swift": "Swift"}

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -10,6 +9,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // mdReader walks one Markdown document.
@@ -185,7 +186,7 @@ func (r *mdReader) inlines(parent ast.Node, p *prose, depth int) {
 }
 
 // htmlTag matches the tags that format a text, and comments.
-var htmlTag = regexp.MustCompile(`(?i)^<(!|\?|/?(a|abbr|b|big|br|center|cite|code|del|details|dfn|div|em|font|h[1-6]|hr|i|img|ins|kbd|li|mark|ol|p|picture|pre|q|s|samp|small|source|span|strong|sub|summary|sup|table|tbody|td|th|tr|tt|u|ul|var|video|wbr)\b)`)
+var htmlTag = lazyregexp.New(`(?i)^<(!|\?|/?(a|abbr|b|big|br|center|cite|code|del|details|dfn|div|em|font|h[1-6]|hr|i|img|ins|kbd|li|mark|ol|p|picture|pre|q|s|samp|small|source|span|strong|sub|summary|sup|table|tbody|td|th|tr|tt|u|ul|var|video|wbr)\b)`)
 
 // rawHTML drops a tag that formats and keeps as text what only looks like one: List<T>.
 func (r *mdReader) rawHTML(n *ast.RawHTML, p *prose) {
@@ -250,7 +251,7 @@ func (r *mdReader) link(n *ast.Link, p *prose, depth int) {
 	}
 }
 
-var alert = regexp.MustCompile(`^\s*\[!\w+\]\s*`)
+var alert = lazyregexp.New(`^\s*\[!\w+\]\s*`)
 
 // stripAlert removes the [!NOTE] that opens a quoted note.
 func (p *prose) stripAlert() {
@@ -263,8 +264,8 @@ func (p *prose) stripAlert() {
 func safeText(s string) string { return strings.ReplaceAll(s, "<", "&lt;") }
 
 var (
-	linkPattern = regexp.MustCompile(`\[([^\[\]]*)\]\([^()\s]*\)`)
-	codePattern = regexp.MustCompile("``? ?([^`]+?) ?``?")
+	linkPattern = lazyregexp.New(`\[([^\[\]]*)\]\([^()\s]*\)`)
+	codePattern = lazyregexp.New("``? ?([^`]+?) ?``?")
 )
 
 // plainText reduces cleaned inline Markdown to words.

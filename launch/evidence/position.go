@@ -3,10 +3,10 @@ package evidence
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -89,7 +89,7 @@ func (g *gatherer) slogan() dossier.Fact {
 	return dossier.Fact{}
 }
 
-var planned = regexp.MustCompile(`(?i)\b(planned|roadmap|in the future|coming soon)\b`)
+var planned = lazyregexp.New(`(?i)\b(planned|roadmap|in the future|coming soon)\b`)
 
 // formatsAndPlatforms lists the formats and systems that claims name.
 func (g *gatherer) formatsAndPlatforms() {

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 const (
@@ -66,7 +68,7 @@ type proseReader struct {
 	g        *gatherer
 	doc      document
 	count    int
-	product  *regexp.Regexp
+	product  *lazyregexp.Regexp
 	previous *sentence // the sentence right before, if it became a claim
 	short    []shortItem
 }
@@ -77,8 +79,8 @@ func (r *proseReader) neutral(plain string) string {
 	return r.product.ReplaceAllString(plain, "${1}Product${2}")
 }
 
-func productPattern(name string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(^|[^\w./-])` + regexp.QuoteMeta(name) + `($|[^\w/-])`)
+func productPattern(name string) *lazyregexp.Regexp {
+	return lazyregexp.New(`(?i)(^|[^\w./-])` + regexp.QuoteMeta(name) + `($|[^\w/-])`)
 }
 
 func (r *proseReader) paragraph(b block) { r.sentences(b, b.prose.split()) }
@@ -124,7 +126,7 @@ func (r *proseReader) sentence(b block, s sentence) {
 	r.previous = &s
 }
 
-var abilities = regexp.MustCompile(`^(supports|provides|includes|offers|has|allows|lets|enables|comes with|features|ships with) `)
+var abilities = lazyregexp.New(`^(supports|provides|includes|offers|has|allows|lets|enables|comes with|features|ships with) `)
 
 // isSelfDescription reports whether a sentence says what the product is, whatever
 // else it names, or what it can do, wherever it stands.
@@ -160,7 +162,7 @@ func (r *proseReader) opens(b block) bool {
 }
 
 // opensWeakly matches sentences that tell how and not what.
-var opensWeakly = regexp.MustCompile(`(?i)^(to|if|you|for|when|in|by|with|at|on|as) `)
+var opensWeakly = lazyregexp.New(`(?i)^(to|if|you|for|when|in|by|with|at|on|as) `)
 
 // trimmed is trimLead, but leaves a product's name as it is written.
 func (r *proseReader) trimmed(text string) string {
@@ -171,7 +173,7 @@ func (r *proseReader) trimmed(text string) string {
 }
 
 // selfReference matches the subject by which a README means the product.
-var selfReference = regexp.MustCompile(`^(?i:this) (?:[A-Z]\w+ )?(?i:repository|repo|project|package|library|module|crate|gem|tool|plugin|framework|program|application|app|sdk) (is|contains|provides|implements|offers|supports|helps|aims|lets|allows|makes|adds|exposes|includes|requires|has) `)
+var selfReference = lazyregexp.New(`^(?i:this) (?:[A-Z]\w+ )?(?i:repository|repo|project|package|library|module|crate|gem|tool|plugin|framework|program|application|app|sdk) (is|contains|provides|implements|offers|supports|helps|aims|lets|allows|makes|adds|exposes|includes|requires|has) `)
 
 // named puts the product's name where a README says "this library".
 func (r *proseReader) named(text string) string {
@@ -188,10 +190,10 @@ func (r *proseReader) named(text string) string {
 }
 
 // selfNoun matches what only the product can be.
-var selfNoun = regexp.MustCompile(`(?i)^([\[\w.+#-]+(\]\([^)]*\))? ){0,5}(module|library|package|framework|plugin|command[- ]line|cli|sdk|crate|gem|client)\b`)
+var selfNoun = lazyregexp.New(`(?i)^([\[\w.+#-]+(\]\([^)]*\))? ){0,5}(module|library|package|framework|plugin|command[- ]line|cli|sdk|crate|gem|client)\b`)
 
 // leansBack matches a sentence whose subject is in the one before.
-var leansBack = regexp.MustCompile(`(?i)^((it|it's|its|they|their)\b|this (means|allows|makes|lets|enables|ensures) )`)
+var leansBack = lazyregexp.New(`(?i)^((it|it's|its|they|their)\b|this (means|allows|makes|lets|enables|ensures) )`)
 
 // join replaces a claim by the same with the next sentence attached.
 func (r *proseReader) join(b block, before, s sentence) {

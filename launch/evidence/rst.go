@@ -1,10 +1,11 @@
 package evidence
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // rstReader reads reStructuredText, and plain text, which is nearly a part of
@@ -21,12 +22,12 @@ type rstReader struct {
 }
 
 var (
-	rstAdornment = regexp.MustCompile("^(={3,}|-{3,}|~{3,}|\\^{3,}|\"{3,}|'{3,}|#{3,}|\\*{3,}|\\+{3,}|`{3,}|:{3,}|\\.{4,}|_{3,})\\s*$")
-	rstBullet    = regexp.MustCompile(`^(\s*)([-*+•]|\d{1,3}[.)]|#\.)\s+(\S.*)$`)
-	rstDirective = regexp.MustCompile(`^(\s*)\.\.\s+([\w-]+)::\s*(.*)$`)
-	rstField     = regexp.MustCompile(`^\s*:[\w -]+:(\s|$)`)
-	rstTable     = regexp.MustCompile(`^\s*(\+[-=+]+\+|\|.*\||={2,}( +={2,})+)\s*$`)
-	rstOption    = regexp.MustCompile(`^\s+:[\w-]+:`)
+	rstAdornment = lazyregexp.New("^(={3,}|-{3,}|~{3,}|\\^{3,}|\"{3,}|'{3,}|#{3,}|\\*{3,}|\\+{3,}|`{3,}|:{3,}|\\.{4,}|_{3,})\\s*$")
+	rstBullet    = lazyregexp.New(`^(\s*)([-*+•]|\d{1,3}[.)]|#\.)\s+(\S.*)$`)
+	rstDirective = lazyregexp.New(`^(\s*)\.\.\s+([\w-]+)::\s*(.*)$`)
+	rstField     = lazyregexp.New(`^\s*:[\w -]+:(\s|$)`)
+	rstTable     = lazyregexp.New(`^\s*(\+[-=+]+\+|\|.*\||={2,}( +={2,})+)\s*$`)
+	rstOption    = lazyregexp.New(`^\s+:[\w-]+:`)
 )
 
 func parseRST(data []byte) []block {
@@ -211,14 +212,14 @@ func (r *rstReader) add(b block, lines []string, first int) {
 }
 
 var (
-	rstLink    = regexp.MustCompile("`([^`<]+?)\\s*<([^`>]+)>`__?")
-	rstRef     = regexp.MustCompile("`([^`]+)`__?(\\W|$)")
-	rstWordRef = regexp.MustCompile(`(\w)_(\s|[.,;:)]|$)`)
-	rstRole    = regexp.MustCompile(":[\\w:+.-]+:`~?([^`<]+?)(?:\\s*<[^`>]*>)?`")
-	rstLiteral = regexp.MustCompile("``([^`]+)``")
-	rstEmph    = regexp.MustCompile(`\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*`)
-	rstSubst   = regexp.MustCompile(`\|[\w -]+\|`)
-	rstURL     = regexp.MustCompile(`https?://\S+`)
+	rstLink    = lazyregexp.New("`([^`<]+?)\\s*<([^`>]+)>`__?")
+	rstRef     = lazyregexp.New("`([^`]+)`__?(\\W|$)")
+	rstWordRef = lazyregexp.New(`(\w)_(\s|[.,;:)]|$)`)
+	rstRole    = lazyregexp.New(":[\\w:+.-]+:`~?([^`<]+?)(?:\\s*<[^`>]*>)?`")
+	rstLiteral = lazyregexp.New("``([^`]+)``")
+	rstEmph    = lazyregexp.New(`\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*`)
+	rstSubst   = lazyregexp.New(`\|[\w -]+\|`)
+	rstURL     = lazyregexp.New(`https?://\S+`)
 )
 
 // rstInline turns the inline markup of one line into Markdown.

@@ -1,10 +1,11 @@
 package evidence
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // sentence is one sentence of a block with its lines.
@@ -15,7 +16,7 @@ type sentence struct {
 }
 
 // abbreviation matches the end of a text whose full stop ends no sentence.
-var abbreviation = regexp.MustCompile(`(?i)(^|[\s(])(e\.g|i\.e|etc|vs|cf|approx|resp|incl|no|fig|mr|mrs|dr|st|inc|ltd|al|[a-z])\.$`)
+var abbreviation = lazyregexp.New(`(?i)(^|[\s(])(e\.g|i\.e|etc|vs|cf|approx|resp|incl|no|fig|mr|mrs|dr|st|inc|ltd|al|[a-z])\.$`)
 
 // split cuts a block's prose into sentences. Full stops in code, links and
 // parentheses end none.

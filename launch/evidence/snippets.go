@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -68,17 +68,17 @@ func (g *gatherer) fence(doc document, b block) {
 // tagRule ties a tag to the headings that earn it.
 type tagRule struct {
 	tag     string
-	heading *regexp.Regexp
+	heading *lazyregexp.Regexp
 }
 
 func tagRules() []tagRule {
 	return []tagRule{
 		{"install", installHeading},
 		{"quickstart", quickstartHeading},
-		{"usage", regexp.MustCompile(`(?i)\b(usage|using|use)\b`)},
-		{"example", regexp.MustCompile(`(?i)\b(examples?|samples?|demos?)\b`)},
-		{"config", regexp.MustCompile(`(?i)\b(config\w*|options|settings|environment)\b`)},
-		{"output", regexp.MustCompile(`(?i)\b(outputs?|results?)\b`)},
+		{"usage", lazyregexp.New(`(?i)\b(usage|using|use)\b`)},
+		{"example", lazyregexp.New(`(?i)\b(examples?|samples?|demos?)\b`)},
+		{"config", lazyregexp.New(`(?i)\b(config\w*|options|settings|environment)\b`)},
+		{"output", lazyregexp.New(`(?i)\b(outputs?|results?)\b`)},
 	}
 }
 
@@ -115,7 +115,7 @@ func sortedSet(set map[string]bool) []string {
 	return list
 }
 
-var pandocClass = regexp.MustCompile(`\.([A-Za-z][\w+#-]*)\s*\}?$`)
+var pandocClass = lazyregexp.New(`\.([A-Za-z][\w+#-]*)\s*\}?$`)
 
 // fenceWord is the language that a fence names, in lower case: "go", "unknown".
 func fenceWord(info string) string {

@@ -8,11 +8,12 @@ import (
 	goparser "go/parser"
 	"go/token"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 const (
@@ -70,7 +71,7 @@ func deeplyNested(content string) bool {
 	return false
 }
 
-var goImports = regexp.MustCompile(`(?s)^(\s*(?://[^\n]*\n\s*)*import\s+(?:\([^)]*\)|(?:\w+\s+)?"[^"]*")\s*)`)
+var goImports = lazyregexp.New(`(?s)^(\s*(?://[^\n]*\n\s*)*import\s+(?:\([^)]*\)|(?:\w+\s+)?"[^"]*")\s*)`)
 
 // goSyntax accepts a file, declarations, statements, and imports followed by either.
 func goSyntax(content string) error {

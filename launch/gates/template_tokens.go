@@ -2,11 +2,11 @@ package gates
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 	"github.com/gantry-run/gantry/launch/page"
 )
@@ -38,7 +38,7 @@ type OpenToken struct {
 	End   int
 }
 
-var token = regexp.MustCompile(`__([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)__|\{\{([^{}\n]*)\}\}`)
+var token = lazyregexp.New(`__([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)__|\{\{([^{}\n]*)\}\}`)
 
 // OpenTokens returns the template tokens of the page, by place.
 func OpenTokens(p *page.Page) []OpenToken {

@@ -2,10 +2,10 @@ package inventory
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -42,7 +42,7 @@ func (t *tree) buildSystems() []string {
 	return sortedKeys(found)
 }
 
-var makeTest = regexp.MustCompile(`(?m)^(test|check)\s*:([^=]|$)`)
+var makeTest = lazyregexp.New(`(?m)^(test|check)\s*:([^=]|$)`)
 
 // testCommands recommends how to run the tests: what the caller prefers, then
 // what build files state, then what the manifests imply.

@@ -2,13 +2,13 @@ package inventory
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
-var slnProject = regexp.MustCompile(`^Project\("[^"]*"\)\s*=\s*"([^"]+)"`)
+var slnProject = lazyregexp.New(`^Project\("[^"]*"\)\s*=\s*"([^"]+)"`)
 
 // readDotnet reads a project file, or the projects that a solution names.
 func readDotnet(_ *tree, name string, data []byte) (dossier.Manifest, error) {

@@ -1,18 +1,17 @@
 package inventory
 
 import (
-	"regexp"
-
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
 var (
-	gradleGroup   = regexp.MustCompile(`^\s*group\s*=?\s*["']([^"'$]+)["']`)
-	gradleVersion = regexp.MustCompile(`^\s*version\s*=?\s*["']([^"'$]+)["']`)
-	gradleDesc    = regexp.MustCompile(`^\s*description\s*=?\s*["']([^"'$]+)["']`)
-	gradleJava    = regexp.MustCompile(`(?:JavaLanguageVersion\.of\(|jvmToolchain\(|sourceCompatibility\s*=?\s*["']?(?:JavaVersion\.VERSION_)?)([\d._]+)`)
-	gradleDep     = regexp.MustCompile(`^\s*(?:api|implementation|compileOnly|runtimeOnly)\s*\(?\s*["']([^"':$]+:[^"':$]+)(?::([^"'$]+))?["']`)
-	gradleName    = regexp.MustCompile(`rootProject\.name\s*=\s*["']([^"']+)["']`)
+	gradleGroup   = lazyregexp.New(`^\s*group\s*=?\s*["']([^"'$]+)["']`)
+	gradleVersion = lazyregexp.New(`^\s*version\s*=?\s*["']([^"'$]+)["']`)
+	gradleDesc    = lazyregexp.New(`^\s*description\s*=?\s*["']([^"'$]+)["']`)
+	gradleJava    = lazyregexp.New(`(?:JavaLanguageVersion\.of\(|jvmToolchain\(|sourceCompatibility\s*=?\s*["']?(?:JavaVersion\.VERSION_)?)([\d._]+)`)
+	gradleDep     = lazyregexp.New(`^\s*(?:api|implementation|compileOnly|runtimeOnly)\s*\(?\s*["']([^"':$]+:[^"':$]+)(?::([^"'$]+))?["']`)
+	gradleName    = lazyregexp.New(`rootProject\.name\s*=\s*["']([^"']+)["']`)
 )
 
 // readGradle reads the plain literals of a build.gradle or build.gradle.kts.

@@ -3,12 +3,12 @@ package inventory
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -196,9 +196,9 @@ func (t text) iniList(key string) []dossier.Stated {
 }
 
 var (
-	setupCall    = regexp.MustCompile(`\bsetup\s*\(`)
-	setupRequire = regexp.MustCompile(`install_requires\s*=\s*\[`)
-	quoted       = regexp.MustCompile(`["']([^"']+)["']`)
+	setupCall    = lazyregexp.New(`\bsetup\s*\(`)
+	setupRequire = lazyregexp.New(`install_requires\s*=\s*\[`)
+	quoted       = lazyregexp.New(`["']([^"']+)["']`)
 )
 
 // readSetupPy reads the keyword arguments of setup() that are string literals.
@@ -208,7 +208,7 @@ func readSetupPy(_ *tree, _ string, data []byte) (dossier.Manifest, error) {
 	}
 	lines := textOf(data)
 	keyword := func(name string) dossier.Stated {
-		return lines.first(regexp.MustCompile(`^\s*(?:setup\()?\s*` + name + `\s*=\s*["']([^"']+)["']\s*[,)]?\s*$`))
+		return lines.first(lazyregexp.New(`^\s*(?:setup\()?\s*` + name + `\s*=\s*["']([^"']+)["']\s*[,)]?\s*$`))
 	}
 	m := dossier.Manifest{
 		Name: keyword("name"), Version: keyword("version"), License: keyword("license"),
@@ -225,7 +225,7 @@ func readSetupPy(_ *tree, _ string, data []byte) (dossier.Manifest, error) {
 			}
 		}
 	}
-	if line := lines.first(regexp.MustCompile(`console_scripts["']\s*:\s*\[\s*["']\s*([\w.-]+)\s*=`)); line.Line > 0 {
+	if line := lines.first(lazyregexp.New(`console_scripts["']\s*:\s*\[\s*["']\s*([\w.-]+)\s*=`)); line.Line > 0 {
 		m.Commands = append(m.Commands, line)
 	}
 	return m, nil

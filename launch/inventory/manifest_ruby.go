@@ -2,19 +2,19 @@ package inventory
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
 func isGemManifest(base string) bool { return base == "Gemfile" || path.Ext(base) == ".gemspec" }
 
 var (
-	gemDependency  = regexp.MustCompile(`\.add_(?:runtime_)?dependency[\s(]+["']([^"']+)["'](?:\.freeze)?(?:,\s*\[?["']([^"']+)["'])?`)
-	gemfileEntry   = regexp.MustCompile(`^gem\s+["']([^"']+)["'](?:,\s*["']([^"']+)["'])?`)
-	gemfileRuby    = regexp.MustCompile(`^ruby\s+["']([^"']+)["']`)
-	gemExecutables = regexp.MustCompile(`\.executables\s*=\s*(?:\[|%w[\[(])?\s*["']?([\w-]+)["'\])]`)
+	gemDependency  = lazyregexp.New(`\.add_(?:runtime_)?dependency[\s(]+["']([^"']+)["'](?:\.freeze)?(?:,\s*\[?["']([^"']+)["'])?`)
+	gemfileEntry   = lazyregexp.New(`^gem\s+["']([^"']+)["'](?:,\s*["']([^"']+)["'])?`)
+	gemfileRuby    = lazyregexp.New(`^ruby\s+["']([^"']+)["']`)
+	gemExecutables = lazyregexp.New(`\.executables\s*=\s*(?:\[|%w[\[(])?\s*["']?([\w-]+)["'\])]`)
 )
 
 // readRuby reads the plain literals of a gemspec or a Gemfile.
@@ -28,7 +28,7 @@ func readRuby(_ *tree, name string, data []byte) (dossier.Manifest, error) {
 		return m, nil
 	}
 	field := func(key string) dossier.Stated {
-		s := lines.first(regexp.MustCompile(`^\s*\w+\.` + key + `\s*=\s*\[?\s*(?:["']|%q[{(\[])([^"'})\]]+)["'})\]]`))
+		s := lines.first(lazyregexp.New(`^\s*\w+\.` + key + `\s*=\s*\[?\s*(?:["']|%q[{(\[])([^"'})\]]+)["'})\]]`))
 		if strings.Contains(s.Value, "#{") {
 			return dossier.Stated{}
 		}

@@ -1,16 +1,15 @@
 package inventory
 
 import (
-	"regexp"
-
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
 var (
-	swiftName  = regexp.MustCompile(`(?:Package\(\s*)?\bname:\s*"([^"]+)"`)
-	swiftTools = regexp.MustCompile(`^//\s*swift-tools-version:\s*([\d.]+)`)
-	swiftDep   = regexp.MustCompile(`\.package\(.*url:\s*"([^"]+)"(?:,\s*(?:from:|exact:|\.upToNextMajor\(from:)?\s*"([^"]+)")?`)
-	swiftExe   = regexp.MustCompile(`\.executable(?:Target)?\(\s*name:\s*"([^"]+)"`)
+	swiftName  = lazyregexp.New(`(?:Package\(\s*)?\bname:\s*"([^"]+)"`)
+	swiftTools = lazyregexp.New(`^//\s*swift-tools-version:\s*([\d.]+)`)
+	swiftDep   = lazyregexp.New(`\.package\(.*url:\s*"([^"]+)"(?:,\s*(?:from:|exact:|\.upToNextMajor\(from:)?\s*"([^"]+)")?`)
+	swiftExe   = lazyregexp.New(`\.executable(?:Target)?\(\s*name:\s*"([^"]+)"`)
 )
 
 // readSwift reads the plain literals of a Package.swift.

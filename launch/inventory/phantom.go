@@ -2,9 +2,9 @@ package inventory
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -12,7 +12,7 @@ const maxPhantoms = 200
 
 // claimedPath matches a path into an example or document folder that a text
 // names. What stands before it must not make it part of a URL or a longer path.
-var claimedPath = regexp.MustCompile("(?:^|[\\s\"'`(\\[<])(?:\\./|/)?((?:examples?|samples?|demos?|docs?|documentation)/[A-Za-z0-9_.\\-/]+)")
+var claimedPath = lazyregexp.New("(?:^|[\\s\"'`(\\[<])(?:\\./|/)?((?:examples?|samples?|demos?|docs?|documentation)/[A-Za-z0-9_.\\-/]+)")
 
 // phantomPaths lists the paths that documents name and the tree lacks.
 func (t *tree) phantomPaths() []dossier.PhantomPath {

@@ -3,10 +3,10 @@ package inventory
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -117,9 +117,9 @@ func (t *tree) platform(shares []dossier.LanguageShare) string {
 }
 
 var (
-	pluginWord = regexp.MustCompile(`(?i)\b(plug-?in|extension|add-?on|middleware)\b`)
-	sdkWord    = regexp.MustCompile(`(?i)(\bsdk\b|[-_/]sdk|\bapi client\b|\bclient library\b|software development kit)`)
-	cliWord    = regexp.MustCompile(`(?i)\b(cli|command[- ]line (tool|utility|program|application))\b`)
+	pluginWord = lazyregexp.New(`(?i)\b(plug-?in|extension|add-?on|middleware)\b`)
+	sdkWord    = lazyregexp.New(`(?i)(\bsdk\b|[-_/]sdk|\bapi client\b|\bclient library\b|software development kit)`)
+	cliWord    = lazyregexp.New(`(?i)\b(cli|command[- ]line (tool|utility|program|application))\b`)
 )
 
 // productType infers what the product is; the first rule that holds wins:
@@ -179,7 +179,7 @@ func (t *tree) isService() bool {
 		}
 	}
 	data, err := t.read("Dockerfile")
-	return err == nil && regexp.MustCompile(`(?mi)^EXPOSE\s`).Match(data) || t.hasFile("Chart.yaml")
+	return err == nil && lazyregexp.New(`(?mi)^EXPOSE\s`).Match(data) || t.hasFile("Chart.yaml")
 }
 
 func (t *tree) hasFile(base string) bool {

@@ -2,9 +2,10 @@ package inventory
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // The roles of a file.
@@ -28,9 +29,9 @@ var (
 )
 
 var (
-	testFile = regexp.MustCompile(`(?i)(_test\.(go|py|rb|exs|dart|cc|cpp|c)|^test_.*\.py|^conftest\.py|\.(test|spec)\.[cm]?[jt]sx?|_spec\.rb|[a-z0-9]Tests?\.(java|kt|cs|php|swift))$`)
+	testFile = lazyregexp.New(`(?i)(_test\.(go|py|rb|exs|dart|cc|cpp|c)|^test_.*\.py|^conftest\.py|\.(test|spec)\.[cm]?[jt]sx?|_spec\.rb|[a-z0-9]Tests?\.(java|kt|cs|php|swift))$`)
 	// Documents that every project has, by the start of their names.
-	docName   = regexp.MustCompile(`(?i)^(readme|license|licence|copying|changelog|changes|history|contributing|authors|maintainers|notice|security|code_of_conduct|install|upgrading|migration|governance|roadmap|news|todo)([.\-_]|$)`)
+	docName   = lazyregexp.New(`(?i)^(readme|license|licence|copying|changelog|changes|history|contributing|authors|maintainers|notice|security|code_of_conduct|install|upgrading|migration|governance|roadmap|news|todo)([.\-_]|$)`)
 	assetExts = []string{".svg", ".png", ".jpg", ".jpeg", ".gif", ".ico", ".webp", ".pdf", ".woff", ".woff2", ".ttf", ".otf", ".mp3", ".mp4", ".zip", ".gz", ".csv", ".tsv"}
 )
 

@@ -3,9 +3,10 @@ package inventory
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // findRoots finds the topmost folders for tests, documents and examples.
@@ -74,9 +75,9 @@ func (t *tree) sourceRoots(preferred []string) []string {
 
 // notEntry matches documents that do not say what the product does: process,
 // legal and history texts, translations, and instructions to coding agents.
-var notEntry = regexp.MustCompile(`(?i)^(changelog|changes|history|contribut|(code[_-]of[_-])?conduct|security|licen[sc]e|copying|authors|maintainers|notice|governance|release|roadmap|todo|news|upgrad|migrat|agents|claude|gemini|copilot|pull_request|issue_template|support|sponsors|backers|credits|thanks|third.?party|patents|trademark|triag|design)|[._-](zh|ja|ko|ru|fr|de|es|pt|it|tr|vi|pl|fa|ar|id|uk|cs|nl)([_-][a-z]{2,4})?\.[a-z]+$`)
+var notEntry = lazyregexp.New(`(?i)^(changelog|changes|history|contribut|(code[_-]of[_-])?conduct|security|licen[sc]e|copying|authors|maintainers|notice|governance|release|roadmap|todo|news|upgrad|migrat|agents|claude|gemini|copilot|pull_request|issue_template|support|sponsors|backers|credits|thanks|third.?party|patents|trademark|triag|design)|[._-](zh|ja|ko|ru|fr|de|es|pt|it|tr|vi|pl|fa|ar|id|uk|cs|nl)([_-][a-z]{2,4})?\.[a-z]+$`)
 
-var localeDir = regexp.MustCompile(`(?i)(^|/)(zh|ja|ko|ru|fr|de|es|pt|it|tr|vi|pl|fa|ar|uk|cs|nl|translations|i18n|locale)([_-][a-z]{2,4})?/`)
+var localeDir = lazyregexp.New(`(?i)(^|/)(zh|ja|ko|ru|fr|de|es|pt|it|tr|vi|pl|fa|ar|uk|cs|nl|translations|i18n|locale)([_-][a-z]{2,4})?/`)
 
 // docEntrypoints lists the documents that tell what the product is: the
 // top-level README, then the other top-level documents and those in doc roots.

@@ -1,9 +1,9 @@
 package inventory
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -16,7 +16,7 @@ func textOf(data []byte) text {
 }
 
 // first returns the first group of the first line that matches.
-func (t text) first(pattern *regexp.Regexp) dossier.Stated {
+func (t text) first(pattern *lazyregexp.Regexp) dossier.Stated {
 	for i, line := range t {
 		if m := pattern.FindStringSubmatch(line); m != nil {
 			return dossier.Stated{Value: m[1], Line: i + 1}
@@ -27,7 +27,7 @@ func (t text) first(pattern *regexp.Regexp) dossier.Stated {
 
 // all returns a dependency for each line that matches: the first group is the
 // name, the second, if it took part, the version.
-func (t text) all(pattern *regexp.Regexp) []dossier.Dependency {
+func (t text) all(pattern *lazyregexp.Regexp) []dossier.Dependency {
 	var found []dossier.Dependency
 	for i, line := range t {
 		if m := pattern.FindStringSubmatch(line); m != nil {

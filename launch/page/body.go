@@ -2,7 +2,6 @@ package page
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,14 +12,16 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 var (
-	claimMarker   = regexp.MustCompile(`<!--\s*claim_id:\s*(.*?)\s*-->`)
-	snippetMarker = regexp.MustCompile(`<!--\s*snippet_id:\s*(\S+?)\s*-->`)
-	claimID       = regexp.MustCompile(`^c[0-9a-f]{16}$`)
-	comments      = regexp.MustCompile(`(?s)<!--.*?(?:-->|\z)`)
-	htmlAttr      = regexp.MustCompile(`(?is)\s(id|name|href|src)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)`)
+	claimMarker   = lazyregexp.New(`<!--\s*claim_id:\s*(.*?)\s*-->`)
+	snippetMarker = lazyregexp.New(`<!--\s*snippet_id:\s*(\S+?)\s*-->`)
+	claimID       = lazyregexp.New(`^c[0-9a-f]{16}$`)
+	comments      = lazyregexp.New(`(?s)<!--.*?(?:-->|\z)`)
+	htmlAttr      = lazyregexp.New(`(?is)\s(id|name|href|src)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)`)
 )
 
 // ValidClaimID reports whether the text has the form of a claim id: c and 16

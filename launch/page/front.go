@@ -3,8 +3,9 @@ package page
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // The formats of front matter.
@@ -54,7 +55,7 @@ func (f Front) Field(key string) (Field, bool) {
 	return Field{}, false
 }
 
-var dateText = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(?:[Tt ]+\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:[Zz]|[+-]\d{1,2}(?::?\d{2})?)?)?$`)
+var dateText = lazyregexp.New(`^\d{4}-\d{2}-\d{2}(?:[Tt ]+\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:[Zz]|[+-]\d{1,2}(?::?\d{2})?)?)?$`)
 
 // Is reports whether the value can stand where the contract wants the type. A
 // date may be written as a string, and a string may look like a date.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"time"
 
@@ -14,6 +13,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // yamlFields reads only the syntax tree, never the values that aliases expand to.
@@ -107,8 +108,8 @@ func yamlErrorLine(err error) int {
 }
 
 var (
-	tomlKey   = regexp.MustCompile(`^\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*[.=]`)
-	tomlTable = regexp.MustCompile(`^\s*\[\[?\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))`)
+	tomlKey   = lazyregexp.New(`^\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*[.=]`)
+	tomlTable = lazyregexp.New(`^\s*\[\[?\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))`)
 )
 
 func tomlFields(content []byte) ([]Field, int, error) {

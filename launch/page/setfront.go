@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
-var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+var plainKey = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // SetFrontmatter returns the page with one top-level key of its front matter
 // set. The value is a YAML scalar on one line, whatever the format of the front
@@ -133,7 +133,7 @@ func (e edit) addBlock() []byte {
 	return e.splice(e.body, e.body, "---"+e.eol+e.line()+"---"+e.eol+gap)
 }
 
-var trailingComment = regexp.MustCompile(`[ \t]+#[^"'\r\n]*\r?\n?$`)
+var trailingComment = lazyregexp.New(`[ \t]+#[^"'\r\n]*\r?\n?$`)
 
 // replaceLines replaces the lines of the field: as they are known in YAML; in
 // TOML, where the decoder does not tell, one more each time.

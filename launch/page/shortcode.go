@@ -3,9 +3,10 @@ package page
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // Shortcode is one opening, closing or self-closing shortcode.
@@ -19,8 +20,8 @@ type Shortcode struct {
 }
 
 var (
-	shortcodeMark = regexp.MustCompile(`(?s)\{\{<.*?>\}\}|\{\{%.*?%\}\}`)
-	shortcodeWord = regexp.MustCompile("(?s)(?:([A-Za-z_][\\w-]*)\\s*=\\s*)?(\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`|[^\\s\"`]+)")
+	shortcodeMark = lazyregexp.New(`(?s)\{\{<.*?>\}\}|\{\{%.*?%\}\}`)
+	shortcodeWord = lazyregexp.New("(?s)(?:([A-Za-z_][\\w-]*)\\s*=\\s*)?(\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`|[^\\s\"`]+)")
 )
 
 // placeholder opens what stands for a shortcode while Markdown is parsed: this
@@ -115,7 +116,7 @@ func (s Shortcode) ref() (string, bool) {
 	return s.Args[0], true
 }
 
-var placeholders = regexp.MustCompile(fmt.Sprintf("%c[0-9]+", placeholder))
+var placeholders = lazyregexp.New(fmt.Sprintf("%c[0-9]+", placeholder))
 
 // shortcodeAt returns the shortcode that the text is the placeholder of.
 func (p *Page) shortcodeAt(text string) (Shortcode, bool) {

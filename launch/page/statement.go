@@ -2,13 +2,14 @@ package page
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // paragraph notes the lines of a paragraph or of a list item's text.
@@ -82,8 +83,8 @@ func endsWithColon(line []byte) bool {
 }
 
 var (
-	hidden = regexp.MustCompile(`(?is)<!--.*?(?:-->|\z)|<script\b.*?(?:</script>|\z)|<style\b.*?(?:</style>|\z)|<a\s.*?</a>`)
-	tags   = regexp.MustCompile(`<[^>]*>`)
+	hidden = lazyregexp.New(`(?is)<!--.*?(?:-->|\z)|<script\b.*?(?:</script>|\z)|<style\b.*?(?:</style>|\z)|<a\s.*?</a>`)
+	tags   = lazyregexp.New(`<[^>]*>`)
 )
 
 // htmlBlock notes the lines of raw HTML that have text, with its links and ids.

@@ -5,12 +5,12 @@ import (
 	"context"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template"
 
 	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 	"github.com/gantry-run/gantry/launch/page"
 )
@@ -124,7 +124,7 @@ func parseTemplate(files fs.FS, name string) (*template.Template, error) {
 	return tmpl, nil
 }
 
-var leftover = regexp.MustCompile(`\{\{|__[A-Z][A-Z0-9_]*__|<no value>`)
+var leftover = lazyregexp.New(`\{\{|__[A-Z][A-Z0-9_]*__|<no value>`)
 
 // check holds a page against its contract, with the parser that the gates use.
 func check(draft Page) error {

@@ -3,7 +3,6 @@ package pages
 import (
 	"html"
 	"path"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,6 +10,8 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // inline renders the text of a claim for a page: one line of inline Markdown.
@@ -53,7 +54,7 @@ func shows(line string) bool {
 	return !strings.Contains(line, "{{<") && !strings.Contains(line, "{{%") && !strings.Contains(line, "<!--")
 }
 
-var ordered = regexp.MustCompile(`^(\d{1,9})([.)])( |$)`)
+var ordered = lazyregexp.New(`^(\d{1,9})([.)])( |$)`)
 
 // guardStart escapes what would make a block of the line's start.
 func guardStart(line string) string {
@@ -126,7 +127,7 @@ func (w *inlineWriter) link(n *ast.Link) {
 	w.raw("](" + dest + ")")
 }
 
-var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+var scheme = lazyregexp.New(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 
 func (w *inlineWriter) target(dest string) string {
 	if strings.ContainsAny(dest, " <>(){}\\\"") {
@@ -154,7 +155,7 @@ func (w *inlineWriter) target(dest string) string {
 	return url
 }
 
-var upperToken = regexp.MustCompile(`__([A-Z][A-Z0-9_]*)__`)
+var upperToken = lazyregexp.New(`__([A-Z][A-Z0-9_]*)__`)
 
 // literal writes text that the parser found to be no markup. It may hold
 // backslash escapes and entities, which stay.
@@ -208,7 +209,7 @@ func codeSpan(code string) string {
 	return fence + code + fence
 }
 
-var backslashed = regexp.MustCompile("\\\\([!-/:-@\\[-`{-~])")
+var backslashed = lazyregexp.New("\\\\([!-/:-@\\[-`{-~])")
 
 // plainText is the text of inline Markdown without its markup.
 func plainText(markdown string) string {

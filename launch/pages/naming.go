@@ -3,9 +3,9 @@ package pages
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -22,7 +22,7 @@ func (b *book) nameOf(rule Rule, subject string) string {
 	return subject
 }
 
-var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
+var majorVersion = lazyregexp.New(`^v[0-9]+$`)
 
 // shortName is what a page's slug is made of: of a module's name, what sets it
 // apart from the folder that all modules are in.

@@ -3,8 +3,9 @@ package pages
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // repoLinks makes addresses of files in the product's repository at its pinned
@@ -16,8 +17,8 @@ type repoLinks struct {
 }
 
 var (
-	scpForm = regexp.MustCompile(`^(?:[\w.-]+@)?([\w.-]+\.[a-z]+):([^/].*)$`)
-	fullSHA = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	scpForm = lazyregexp.New(`^(?:[\w.-]+@)?([\w.-]+\.[a-z]+):([^/].*)$`)
+	fullSHA = lazyregexp.New(`^[0-9a-f]{40}$`)
 )
 
 // newRepoLinks knows the hosts whose addresses it can make; for another it makes none.

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -92,7 +92,7 @@ func (s *sheet) titleAt(address string) string {
 }
 
 var (
-	labelMarks = regexp.MustCompile("[\\\\`*\\[\\]]|\\b_\\B|\\B_\\b|__")
+	labelMarks = lazyregexp.New("[\\\\`*\\[\\]]|\\b_\\B|\\B_\\b|__")
 	labelLess  = strings.NewReplacer("<", "&lt;", "{{", "&#123;&#123;")
 )
 

@@ -1,10 +1,10 @@
 package pages
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -101,7 +101,7 @@ func (b *book) value(value string) string {
 	return ""
 }
 
-var bareValue = regexp.MustCompile(`^[0-9][0-9.+-]*$`)
+var bareValue = lazyregexp.New(`^[0-9][0-9.+-]*$`)
 
 func (b *book) formats(string) []item {
 	var items []item

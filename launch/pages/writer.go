@@ -1,8 +1,9 @@
 package pages
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // writer puts lines together with the blank lines that Markdown wants.
@@ -62,7 +63,7 @@ func (w *writer) item(it item) {
 	}
 }
 
-var fenceWord = regexp.MustCompile(`^[a-z0-9][a-z0-9+#._-]*$`)
+var fenceWord = lazyregexp.New(`^[a-z0-9][a-z0-9+#._-]*$`)
 
 func (w *writer) snippet(id string) {
 	language := w.snippets[id].Language

@@ -3,13 +3,13 @@ package patch
 import (
 	"errors"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -19,7 +19,7 @@ var (
 	errKey             = errors.New("a front matter key must be a plain word")
 	errValue           = errors.New("a front matter value must be one YAML scalar or flow list on one line")
 
-	keyForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+	keyForm = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 )
 
 // setFrontmatter sets keys in YAML (---) or TOML (+++) front matter. Lines of
@@ -97,7 +97,7 @@ func firstTable(block []string) int {
 	return len(block)
 }
 
-var tableForm = regexp.MustCompile(`^\s*\[\[?\s*[A-Za-z0-9_."' -]+\s*\]\]?\s*(#.*)?$`)
+var tableForm = lazyregexp.New(`^\s*\[\[?\s*[A-Za-z0-9_."' -]+\s*\]\]?\s*(#.*)?$`)
 
 func startsTable(line string) bool { return tableForm.MatchString(strings.TrimRight(line, "\r\n")) }
 
@@ -113,7 +113,7 @@ func startsKey(line, fence, key string) bool {
 	return strings.Trim(strings.TrimSpace(name), `"'`) == key
 }
 
-var topKey = regexp.MustCompile(`^["']?[^\s:=#\[\]{},"'-][^:=]*["']?\s*[:=]`)
+var topKey = lazyregexp.New(`^["']?[^\s:=#\[\]{},"'-][^:=]*["']?\s*[:=]`)
 
 // continues reports whether a line belongs to the value of the key above it.
 func continues(line, fence string) bool {
@@ -147,7 +147,7 @@ func renderKey(fence, key, value string) (string, error) {
 	return key + " = " + literal, err
 }
 
-var dateForm = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})?)?$`)
+var dateForm = lazyregexp.New(`^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})?)?$`)
 
 func tomlLiteral(value any) (string, error) {
 	switch v := value.(type) {

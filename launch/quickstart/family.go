@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -25,7 +26,7 @@ func formOf(repo string, profiles []Profile) *form {
 				regexp.QuoteMeta("{family}"), `(?P<family>[a-z0-9]+(?:-[a-z0-9]+)*)`,
 				regexp.QuoteMeta("{platform}"), `(?P<platform>[a-z0-9.+#]+)`,
 			).Replace(regexp.QuoteMeta(pattern))
-			re := regexp.MustCompile(`(?i)^` + text + `$`)
+			re := lazyregexp.New(`(?i)^` + text + `$`)
 			m := re.FindStringSubmatch(repo)
 			if m == nil {
 				continue
@@ -140,7 +141,7 @@ func named(manifests []dossier.Manifest, name string) bool {
 
 func isTop(m dossier.Manifest) bool { return !strings.Contains(m.Path, "/") }
 
-var majorVersion = regexp.MustCompile(`[/.]v\d+$`)
+var majorVersion = lazyregexp.New(`[/.]v\d+$`)
 
 // packageBase returns a package's name without scope, group, host and version.
 func packageBase(name string) string {

@@ -2,17 +2,17 @@ package quickstart
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 const maxURL = 2048 // bytes
 
 var (
-	githubOwner = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?$`)
-	githubRepo  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+	githubOwner = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?$`)
+	githubRepo  = lazyregexp.New(`^[A-Za-z0-9._-]{1,100}$`)
 )
 
 // ParseGitHubURL reads the address of a GitHub repository,

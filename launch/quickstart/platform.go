@@ -1,10 +1,10 @@
 package quickstart
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -21,23 +21,23 @@ var affixes = map[string]string{
 // a command that installs for it.
 type said struct {
 	target  string
-	lead    *regexp.Regexp
-	command *regexp.Regexp
+	lead    *lazyregexp.Regexp
+	command *lazyregexp.Regexp
 }
 
 var sayings = []said{
-	{"python", regexp.MustCompile(`(?i)\bpython\b`), regexp.MustCompile(`(?m)\b(?:pip3?|pipx|uv|poetry) (?:install|add)\b`)},
-	{"typescript", regexp.MustCompile(`(?i)\btypescript\b`), nil},
-	{"javascript", regexp.MustCompile(`(?i)\b(?:javascript|node\.?js)\b`), regexp.MustCompile(`(?m)\b(?:npm (?:install|i)|yarn add|pnpm add)\b`)},
-	{"java", regexp.MustCompile(`(?i)\bjava\b`), regexp.MustCompile(`<artifactId>`)},
-	{"dotnet", regexp.MustCompile(`(?i)(?:^|\W)(?:\.NET\b|C#)`), regexp.MustCompile(`(?m)\b(?:dotnet add|Install-Package)\b`)},
-	{"cpp", regexp.MustCompile(`\bC\+\+`), regexp.MustCompile(`(?m)\b(?:vcpkg|conan) install\b`)},
-	{"go", regexp.MustCompile(`\bGo\b|(?i)\bgolang\b`), regexp.MustCompile(`(?m)\bgo (?:get|install)\b`)},
-	{"ruby", regexp.MustCompile(`(?i)\bruby\b`), regexp.MustCompile(`(?m)\b(?:gem install|bundle add)\b`)},
-	{"php", regexp.MustCompile(`(?i)\bphp\b`), regexp.MustCompile(`(?m)\bcomposer require\b`)},
-	{"kotlin", regexp.MustCompile(`(?i)\bkotlin\b`), nil},
-	{"swift", regexp.MustCompile(`\bSwift\b`), regexp.MustCompile(`\.package\(url:`)},
-	{"rust", regexp.MustCompile(`\bRust\b`), regexp.MustCompile(`(?m)\bcargo (?:add|install)\b`)},
+	{"python", lazyregexp.New(`(?i)\bpython\b`), lazyregexp.New(`(?m)\b(?:pip3?|pipx|uv|poetry) (?:install|add)\b`)},
+	{"typescript", lazyregexp.New(`(?i)\btypescript\b`), nil},
+	{"javascript", lazyregexp.New(`(?i)\b(?:javascript|node\.?js)\b`), lazyregexp.New(`(?m)\b(?:npm (?:install|i)|yarn add|pnpm add)\b`)},
+	{"java", lazyregexp.New(`(?i)\bjava\b`), lazyregexp.New(`<artifactId>`)},
+	{"dotnet", lazyregexp.New(`(?i)(?:^|\W)(?:\.NET\b|C#)`), lazyregexp.New(`(?m)\b(?:dotnet add|Install-Package)\b`)},
+	{"cpp", lazyregexp.New(`\bC\+\+`), lazyregexp.New(`(?m)\b(?:vcpkg|conan) install\b`)},
+	{"go", lazyregexp.New(`\bGo\b|(?i)\bgolang\b`), lazyregexp.New(`(?m)\bgo (?:get|install)\b`)},
+	{"ruby", lazyregexp.New(`(?i)\bruby\b`), lazyregexp.New(`(?m)\b(?:gem install|bundle add)\b`)},
+	{"php", lazyregexp.New(`(?i)\bphp\b`), lazyregexp.New(`(?m)\bcomposer require\b`)},
+	{"kotlin", lazyregexp.New(`(?i)\bkotlin\b`), nil},
+	{"swift", lazyregexp.New(`\bSwift\b`), lazyregexp.New(`\.package\(url:`)},
+	{"rust", lazyregexp.New(`\bRust\b`), lazyregexp.New(`(?m)\bcargo (?:add|install)\b`)},
 }
 
 // targetOf maps a language to a target_platform, or to "" if none stands for it.

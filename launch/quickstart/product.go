@@ -1,12 +1,12 @@
 package quickstart
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // Product is what a product page's URL names.
@@ -138,7 +138,7 @@ func segments(path string) ([]string, bool) {
 	return parts, true
 }
 
-var localeToken = regexp.MustCompile(`^[a-z]{2}(?:-[a-z]{2})?$`)
+var localeToken = lazyregexp.New(`^[a-z]{2}(?:-[a-z]{2})?$`)
 
 // read takes the three orders in turn. The names of a site come before locales:
 // /3d/go/ is a platform and no language.

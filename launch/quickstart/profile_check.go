@@ -2,18 +2,18 @@ package quickstart
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
 var (
-	nameInPath = regexp.MustCompile(`^[a-z0-9.+_-]{1,40}$`)
-	hostName   = regexp.MustCompile(`^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*$`)
-	blank      = regexp.MustCompile(`\{[^}]*\}`)
+	nameInPath = lazyregexp.New(`^[a-z0-9.+_-]{1,40}$`)
+	hostName   = lazyregexp.New(`^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*$`)
+	blank      = lazyregexp.New(`\{[^}]*\}`)
 )
 
 // targets are the values of run_config's target_platform.

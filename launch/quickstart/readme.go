@@ -2,8 +2,9 @@ package quickstart
 
 import (
 	"html"
-	"regexp"
 	"strings"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 const maxReadme = 64 << 10 // bytes that are looked at
@@ -18,13 +19,13 @@ type readme struct {
 }
 
 var (
-	addresses  = regexp.MustCompile(`(?i)\b(?:https?|git|ssh)://[^\s)>"']*`)
-	tags       = regexp.MustCompile(`<[^<>]*>`)
-	htmlTitle  = regexp.MustCompile(`(?is)<h1[^>]*>(.*?)</h1>`)
-	atxTitle   = regexp.MustCompile(`^#{1,2}\s+(.+?)\s*#*$`)
-	underline  = regexp.MustCompile(`^(?:=+|-+|~+|\*+)$`)
-	images     = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)`)
-	linkTarget = regexp.MustCompile(`\]\([^)]*\)|\]\[[^\]]*\]`)
+	addresses  = lazyregexp.New(`(?i)\b(?:https?|git|ssh)://[^\s)>"']*`)
+	tags       = lazyregexp.New(`<[^<>]*>`)
+	htmlTitle  = lazyregexp.New(`(?is)<h1[^>]*>(.*?)</h1>`)
+	atxTitle   = lazyregexp.New(`^#{1,2}\s+(.+?)\s*#*$`)
+	underline  = lazyregexp.New(`^(?:=+|-+|~+|\*+)$`)
+	images     = lazyregexp.New(`!\[[^\]]*\]\([^)]*\)`)
+	linkTarget = lazyregexp.New(`\]\([^)]*\)|\]\[[^\]]*\]`)
 )
 
 // readReadme reads Markdown, reStructuredText and plain text alike: it needs no

@@ -1,8 +1,9 @@
 package taskcards
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // textLine is a line of the body.
@@ -20,7 +21,7 @@ type section struct {
 	lines []textLine
 }
 
-var fenceMark = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})(.*)$")
+var fenceMark = lazyregexp.New("^ {0,3}(`{3,}|~{3,})(.*)$")
 
 // sectionsOf divides the body, which starts at the line with the number. Headings
 // in code blocks are code. Of two sections with one name, the first counts.
@@ -84,7 +85,7 @@ func (s section) prose() []textLine {
 }
 
 // count returns how many lines outside code blocks match.
-func (s section) count(pattern *regexp.Regexp) int {
+func (s section) count(pattern *lazyregexp.Regexp) int {
 	n := 0
 	for _, line := range s.prose() {
 		if pattern.MatchString(line.text) {
@@ -95,7 +96,7 @@ func (s section) count(pattern *regexp.Regexp) int {
 }
 
 // says reports whether a line of the section matches, code included.
-func (s section) says(pattern *regexp.Regexp) bool {
+func (s section) says(pattern *lazyregexp.Regexp) bool {
 	for _, line := range s.lines {
 		if pattern.MatchString(line.text) {
 			return true

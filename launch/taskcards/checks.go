@@ -1,10 +1,11 @@
 package taskcards
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // The names of the checks.
@@ -68,8 +69,8 @@ var requiredKeys = []string{
 var statuses = []string{"Draft", "Ready", "In-Progress", "Blocked", "Done"}
 
 var (
-	commit    = regexp.MustCompile(`^[0-9a-fA-F]{7,40}$`)
-	timestamp = regexp.MustCompile(`^\d{4}-\d{1,2}-\d{1,2}(?:[Tt ].*)?$`)
+	commit    = lazyregexp.New(`^[0-9a-fA-F]{7,40}$`)
+	timestamp = lazyregexp.New(`^\d{4}-\d{1,2}-\d{1,2}(?:[Tt ].*)?$`)
 )
 
 func (c *card) checkFront() {

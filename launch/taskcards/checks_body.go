@@ -1,8 +1,9 @@
 package taskcards
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // mandatory are the sections that every card has.
@@ -18,14 +19,14 @@ const (
 )
 
 var (
-	subheading = regexp.MustCompile(`^### \S`)
-	listItem   = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s+\S`)
-	artifact   = regexp.MustCompile(`(?i)\bartifacts?\b`)
-	upstream   = regexp.MustCompile(`(?i)\bupstream\b`)
-	downstream = regexp.MustCompile(`(?i)\bdownstream\b`)
-	vague      = regexp.MustCompile(`(?i)\b(?:run e2e|verify (?:it )?works|manual testing|run tests|TBD|TODO)\b`)
-	quoted     = regexp.MustCompile("\"[^\"]*\"|“[^”]*”|`[^`]*`")
-	single     = regexp.MustCompile(`(^|[^\w'])'[^']*'($|[^\w'])`)
+	subheading = lazyregexp.New(`^### \S`)
+	listItem   = lazyregexp.New(`^\s*(?:[-*+]|\d+[.)])\s+\S`)
+	artifact   = lazyregexp.New(`(?i)\bartifacts?\b`)
+	upstream   = lazyregexp.New(`(?i)\bupstream\b`)
+	downstream = lazyregexp.New(`(?i)\bdownstream\b`)
+	vague      = lazyregexp.New(`(?i)\b(?:run e2e|verify (?:it )?works|manual testing|run tests|TBD|TODO)\b`)
+	quoted     = lazyregexp.New("\"[^\"]*\"|“[^”]*”|`[^`]*`")
+	single     = lazyregexp.New(`(^|[^\w'])'[^']*'($|[^\w'])`)
 )
 
 func (c *card) checkSections() {
@@ -39,7 +40,7 @@ func (c *card) checkSections() {
 func (c *card) checkScope() {
 	s, ok := c.sections["Scope"]
 	for _, part := range []string{"### In scope", "### Out of scope"} {
-		if exact := regexp.MustCompile("^" + part + "$"); ok && s.count(exact) == 0 {
+		if exact := lazyregexp.New("^" + part + "$"); ok && s.count(exact) == 0 {
 			c.fail(checkScope, s.line, "the section Scope lacks %q", part)
 		}
 	}

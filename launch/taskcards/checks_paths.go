@@ -2,9 +2,10 @@ package taskcards
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // sharedLibraries are folders that one card alone may change.
@@ -71,10 +72,10 @@ func goodProductsPath(p string) bool {
 }
 
 var (
-	locale      = regexp.MustCompile(`^[a-z]{2}$`)
-	bullet      = regexp.MustCompile(`^\s*[-*+]\s+(\S.*)$`)
-	quotedPath  = regexp.MustCompile("^`([^`]+)`")
-	parentheses = regexp.MustCompile(`\s*\([^()]*\)`)
+	locale      = lazyregexp.New(`^[a-z]{2}$`)
+	bullet      = lazyregexp.New(`^\s*[-*+]\s+(\S.*)$`)
+	quotedPath  = lazyregexp.New("^`([^`]+)`")
+	parentheses = lazyregexp.New(`\s*\([^()]*\)`)
 )
 
 // checkBodyPaths compares the bullets of "## Allowed paths" with allowed_paths.

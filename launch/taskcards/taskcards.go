@@ -15,12 +15,12 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // MaxSize is the largest taskcard that is read, in bytes.
@@ -41,8 +41,8 @@ type FileError struct {
 }
 
 var (
-	cardID   = regexp.MustCompile(`^TC-[0-9]{1,9}$`)
-	cardFile = regexp.MustCompile(`^(TC-[0-9]+).*\.md$`)
+	cardID   = lazyregexp.New(`^TC-[0-9]{1,9}$`)
+	cardFile = lazyregexp.New(`^(TC-[0-9]+).*\.md$`)
 )
 
 // List returns the taskcards in a folder under dir, by number, and the files that
