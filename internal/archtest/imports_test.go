@@ -40,23 +40,22 @@ var layers = []layer{
 	{"launch/gates", "internal/fault internal/lazyregexp launch/dossier launch/page specs validate"},
 	{"launch/gates/gatestest", "launch/dossier launch/gates"},
 	{"launch/fixes", "internal/fault launch/dossier launch/gates launch/page launch/patch"},
-	{"launch/quickstart", "internal/fault internal/git internal/lazyregexp launch/dossier launch/inventory specs validate"},
+	{"launch/quickstart", "internal/fault internal/lazyregexp launch/dossier"},
 	{"launch/taskcards", "internal/fault internal/lazyregexp validate"},
-	{"launch", "artifacts internal/fault internal/git internal/proc launch/dossier launch/evidence launch/fixes launch/gates " +
-		"launch/inventory launch/page launch/pages launch/patch launch/site launch/quickstart launch/taskcards runs specs validate"},
+	{"launch", "artifacts internal/fault internal/git launch/dossier launch/evidence launch/fixes launch/gates launch/inventory " +
+		"launch/pages launch/patch launch/site launch/quickstart launch/taskcards runs specs validate"},
 
 	{"telemetry", "internal/db internal/fault internal/lazyregexp runs"},
 
 	{"mcpserver/guard", "internal/fault runs specs telemetry validate"},
 	{"mcpserver/tool", "mcpserver/guard specs validate"},
 	{"mcpserver/stdio", "internal/fault validate"},
-	{"mcpserver/launchtools", "artifacts internal/fault launch launch/dossier launch/quickstart launch/taskcards " +
-		"mcpserver/guard mcpserver/tool runs specs telemetry validate"},
+	{"mcpserver/launchtools", "internal/fault launch launch/dossier launch/quickstart mcpserver/guard mcpserver/tool runs specs telemetry " +
+		"validate"},
 	{"mcpserver", "internal/fault mcpserver/guard mcpserver/stdio mcpserver/tool specs telemetry"},
 
-	{"cmd/gantry", "artifacts internal/db internal/fault internal/git internal/journal internal/proc launch launch/dossier " +
-		"launch/gates launch/quickstart launch/taskcards mcpserver mcpserver/guard mcpserver/launchtools mcpserver/stdio mcpserver/tool " +
-		"runs runs/local specs telemetry validate"},
+	{"cmd/gantry", "internal/fault internal/git internal/proc launch launch/dossier launch/gates mcpserver mcpserver/guard " +
+		"mcpserver/launchtools mcpserver/stdio mcpserver/tool runs runs/local specs telemetry validate"},
 
 	{"internal/crashtest", ""},
 	{"internal/bench/bare", ""},
@@ -76,7 +75,7 @@ var owners = []owner{
 	{"golang.org/x/time/rate", "mcpserver/guard"},
 	{"go.opentelemetry.io/otel", "telemetry"},
 	{"modernc.org/sqlite", "internal/db"},
-	{"golang.org/x/sys/unix", "internal/journal internal/proc runs cmd/gantry"},
+	{"golang.org/x/sys/unix", "internal/journal internal/proc runs"},
 
 	{"github.com/BurntSushi/toml", "cmd/gantry launch/evidence launch/inventory launch/page launch/site"},
 	{"github.com/goccy/go-yaml", "launch launch/evidence launch/page launch/patch launch/site launch/taskcards cmd/gantry"},
