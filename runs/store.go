@@ -22,6 +22,7 @@ const Format = "1"
 //
 //	<dir>/format
 //	      index.db                a cache: it can be deleted at any time
+//	      index.lock              held while index.db is made
 //	      keys/<hash>.lock        held while a keyed start is under way
 //	      runs/<run_id>/          events.ndjson (the truth), snapshot.json, run_config.yaml, drive.lock, call.lock,
 //	                              commands/ artifacts/ drafts/ reports/ logs/ work/

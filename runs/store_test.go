@@ -260,7 +260,7 @@ func TestAViewIsTheFoldOfTheJournalHoweverItWasReached(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer d.Close(context.Background())
-		for range rapid.IntRange(1, 6).Draw(rt, "steps") {
+		for range rapid.IntRange(1, 4).Draw(rt, "steps") {
 			for range rapid.IntRange(0, 8).Draw(rt, "at once") {
 				if err := advance(d); err != nil {
 					rt.Fatal(err)

@@ -246,13 +246,11 @@ func TestNoCommandIsStrandedWhenADriverLetsGo(t *testing.T) {
 	var onlookers sync.WaitGroup
 	defer onlookers.Wait()
 	defer stop()
-	for range 2 {
-		onlookers.Go(func() {
-			for looking.Err() == nil {
-				store.Driven(id)
-			}
-		})
-	}
+	onlookers.Go(func() {
+		for looking.Err() == nil {
+			store.Driven(id)
+		}
+	})
 	for i := range 60 {
 		e := []*local.Engine{a, b, b}[i%3]
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
