@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os/signal"
 	"syscall"
 
@@ -37,7 +36,7 @@ func (c *cli) serveStdio(ctx context.Context) (err error) {
 	if _, err := a.server.Connect(ctx, t, nil); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.std.err, "gantry %s: serving %v on standard input and output\n", version, c.config.Toolsets)
+	a.log.Info("serving on standard input and output", "version", version, "toolsets", c.config.Toolsets)
 	select {
 	case <-signals.Done():
 		a.guard.Drain()
