@@ -65,6 +65,9 @@ func (w *workers) obtain(ctx context.Context, from Source, ref, dir string) (git
 	}
 	if from.Local {
 		isRepo, err := w.git.IsRepo(ctx, from.URL)
+		if err == nil && !isRepo {
+			isRepo, err = w.git.IsBare(ctx, from.URL)
+		}
 		if err != nil {
 			return git.Commit{}, err
 		}

@@ -43,6 +43,16 @@ func (g *Git) IsRepo(ctx context.Context, dir string) (bool, error) {
 	return out == "true\n\n", err
 }
 
+// IsBare reports whether dir is a repository without a work tree.
+func (g *Git) IsBare(ctx context.Context, dir string) (bool, error) {
+	out, err := g.run(ctx, in(dir, "--git-dir=.", "rev-parse", "--is-bare-repository"))
+	var f *failure
+	if errors.As(err, &f) || errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return out == "true\n", err
+}
+
 // Head returns the commit that is checked out in dir. Without a commit it fails with
 // REPO_EMPTY, outside a repository with REPO_NOT_FOUND.
 func (g *Git) Head(ctx context.Context, dir string) (Commit, error) {

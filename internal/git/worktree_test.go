@@ -352,3 +352,17 @@ func TestWorktreesComeAndGo(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestABareRepositoryIsNoPlainFolder(t *testing.T) {
+	w := newWorld(t)
+	dir := t.TempDir()
+	w.sh(dir, "git init --quiet --bare bare && git init --quiet work && mkdir plain bare/hooks/below")
+	for name, want := range map[string]bool{"bare": true, "work": false, "work/.git": false, "plain": false, "bare/hooks/below": false, "nowhere": false} {
+		if is, err := w.git.IsBare(t.Context(), filepath.Join(dir, name)); is != want || err != nil {
+			t.Errorf("IsBare %s: %v %v", name, is, err)
+		}
+	}
+	if is, err := w.git.IsRepo(t.Context(), filepath.Join(dir, "bare")); is || err != nil {
+		t.Errorf("IsRepo of a bare repository: %v %v", is, err)
+	}
+}
