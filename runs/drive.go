@@ -74,13 +74,13 @@ func (d *Drive) Append(drafts ...Draft) error {
 func (d *Drive) Defer(drafts ...Draft) error { return d.append(false, drafts) }
 
 func (d *Drive) append(durable bool, drafts []Draft) error {
-	bodies := make([][]byte, len(drafts))
+	bodies, events := make([][]byte, len(drafts)), make([]Event, len(drafts))
 	for i, draft := range drafts {
-		e, err := NewEvent(d.id, draft, d.store.now())
-		if err != nil {
+		var err error
+		if events[i], err = NewEvent(d.id, draft, d.store.now()); err != nil {
 			return err
 		}
-		if bodies[i], err = e.Body(); err != nil {
+		if bodies[i], err = events[i].Body(); err != nil {
 			return err
 		}
 	}
@@ -91,8 +91,10 @@ func (d *Drive) append(durable bool, drafts []Draft) error {
 	if durable {
 		d.stable = head
 	}
-	for _, l := range lines {
-		if err := applyLine(d.view, l); err != nil {
+	for i, l := range lines { // what a reader of the line would see
+		e := events[i]
+		e.Seq, e.PrevHash, e.EventHash = l.Seq, l.PrevHash, l.Hash
+		if err := d.view.Apply(e); err != nil {
 			return err
 		}
 	}

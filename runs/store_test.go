@@ -274,10 +274,11 @@ func TestAViewIsTheFoldOfTheJournalHoweverItWasReached(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			a, _ := kept.Snapshot()
-			b, _ := whole.Snapshot()
-			if !bytes.Equal(a, b) {
-				rt.Fatal(cmp.Diff(string(a), string(b)))
+			want, _ := whole.Snapshot()
+			for who, v := range map[string]*runs.View{"the reader's": kept, "the driver's": d.View()} {
+				if got, _ := v.Snapshot(); !bytes.Equal(got, want) {
+					rt.Fatal(who, cmp.Diff(string(want), string(got)))
+				}
 			}
 			if e := kept.Created.Workflow; len(e.Nodes) == 0 {
 				rt.Fatal("the view has lost its workflow")
