@@ -2,6 +2,7 @@ package archtest
 
 import (
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ var owners = []owner{
 	{"github.com/modelcontextprotocol/go-sdk", "mcpserver mcpserver/stdio cmd/gantry internal/bench/bare"},
 	{"github.com/santhosh-tekuri/jsonschema/v5", "validate"},
 	{"golang.org/x/time/rate", "mcpserver/guard"},
-	{"go.opentelemetry.io/otel", "telemetry"},
+	{"go.opentelemetry.io/otel", "telemetry tests"},
 	{"modernc.org/sqlite", "internal/db"},
 	{"golang.org/x/sys/unix", "internal/journal internal/proc runs"},
 
@@ -89,7 +90,6 @@ var owners = []owner{
 	{"golang.org/x/term", "cmd/gantry"},
 
 	{"github.com/google/go-cmp", "tests"},
-	{"github.com/rogpeppe/go-internal", "tests"},
 	{"go.uber.org/goleak", "tests"},
 	{"golang.org/x/tools/txtar", "tests"},
 	{"pgregory.net/rapid", "tests"},
@@ -107,6 +107,29 @@ func TestPackagesImportOnlyWhatTheirRowAllows(t *testing.T) {
 
 func TestLibrariesAreImportedOnlyByTheirOwners(t *testing.T) {
 	report(t, checkOwners(owners, source(t)))
+}
+
+func TestEveryLibraryHasItsLineInTheDecisions(t *testing.T) {
+	doc, err := fs.ReadFile(root(), "docs/decisions/005-dependencies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(t, checkDecided(owners, string(doc)))
+}
+
+// checkDecided wants a row of the document for each library from outside of the
+// standard library; a row for a module speaks for its packages.
+func checkDecided(table []owner, doc string) (problems []string) {
+	for _, o := range table {
+		decided := !strings.Contains(o.library, ".")
+		for lib := strings.TrimPrefix(o.library, "github.com/"); lib != "." && !decided; lib = path.Dir(lib) {
+			decided = strings.Contains(doc, "\n| "+lib+" ") || strings.Contains(doc, "\n| "+lib+",")
+		}
+		if !decided {
+			problems = append(problems, problem("%s has no line in the decision on dependencies", o.library))
+		}
+	}
+	return problems
 }
 
 // checkTable holds the table against itself: a row names rows above it, once.

@@ -80,6 +80,12 @@ func TestALibraryInTheWrongHandsIsFound(t *testing.T) {
 		"c/c.go imports example.com/cmp", "example.com/libother, which no row", "only nobody may")
 }
 
+func TestALibraryThatNobodyDecidedOnIsFound(t *testing.T) {
+	doc := "\n| a/b/v3 | x |\n| example.com/c, with d | x |\n"
+	table := []owner{{"github.com/a/b/v3", ""}, {"example.com/c/unix", ""}, {"os/exec", ""}, {"github.com/a/gone", ""}, {"example.com/cc", ""}}
+	finds(t, checkDecided(table, doc), "github.com/a/gone", "example.com/cc")
+}
+
 func TestWhatTheTablesAllowInVainIsFound(t *testing.T) {
 	src := small(t, "a/a.go", `package a; import "example.com/lib"`, "b/b.go", `package b; import "`+modulePath+`/a"`)
 	finds(t, unusedRows([]layer{{"a", ""}, {"b", "a"}, {"c", "a b"}, {"d", ""}}, []owner{{"example.com/lib", "a b"}}, src),
