@@ -24,8 +24,16 @@ func (w *workers) buildFacts(ctx context.Context, j *job) (runs.Result, error) {
 	if err := j.read(dossier.RepoInventoryName, &inv); err != nil {
 		return runs.Result{}, err
 	}
+	where, err := readSources(j.try.Dir)
+	if err != nil {
+		return runs.Result{}, err
+	}
+	name := "" // as the project writes it
+	if where.Named {
+		name = j.cfg.ProductName
+	}
 	r, err := evidence.Gather(ctx, j.repo(), inv, evidence.Options{
-		ProductName: j.cfg.ProductName, ProductSlug: j.cfg.ProductSlug, RulesetVersion: j.cfg.RulesetVersion, AllowInference: j.cfg.AllowInference,
+		ProductName: name, RepoName: j.cfg.ProductName, ProductSlug: j.cfg.ProductSlug, RulesetVersion: j.cfg.RulesetVersion, AllowInference: j.cfg.AllowInference,
 	})
 	if err != nil {
 		return runs.Result{}, err

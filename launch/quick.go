@@ -63,7 +63,11 @@ func (s *Service) FromGitHub(ctx context.Context, a Ask, url string, tell func(s
 		return Started{}, none, f
 	}
 	tell("starting the run")
-	r, err := s.quick(ctx, a, inferred.RunConfig(), dir)
+	cfg := inferred.RunConfig()
+	if cfg.ProductName == quickstart.NameFromURL(address) {
+		cfg.ProductName = "" // nobody named the product, so its documents do
+	}
+	r, err := s.quick(ctx, a, cfg, dir)
 	return r, inferred.Derived(), err
 }
 

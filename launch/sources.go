@@ -19,8 +19,9 @@ const sourcesFile = "sources.json"
 
 // Sources says where the repositories of a launch are.
 type Sources struct {
-	Repo Source  `json:"repo"`
-	Site *Source `json:"site,omitempty"` // nil: the embedded one
+	Repo  Source  `json:"repo"`
+	Site  *Source `json:"site,omitempty"`  // nil: the embedded one
+	Named bool    `json:"named,omitempty"` // the caller says what the product is called
 }
 
 // Source is a repository: an address for git, or a folder of this machine, which

@@ -131,12 +131,13 @@ func (s *Service) Effective(runConfig json.RawMessage) (dossier.Config, Sources,
 	if err != nil {
 		return dossier.Config{}, Sources{}, err
 	}
-	name := quickstart.NameFromURL(cfg.GithubRepoURL)
-	if where.Repo.Local {
-		name = filepath.Base(where.Repo.URL)
+	where.Named = cfg.ProductName != ""
+	name := nameOf(where.Repo)
+	if where.Named {
+		name = cfg.ProductName
 	}
 	fill(&cfg.ProductName, name)
-	fill(&cfg.ProductSlug, quickstart.Slug(cfg.ProductName))
+	fill(&cfg.ProductSlug, quickstart.Slug(name))
 	fill(&cfg.ProductSlug, "product")
 	fill(&cfg.Family, cfg.ProductSlug)
 	return cfg, where, nil

@@ -1,5 +1,10 @@
 package dossier
 
+import (
+	"path"
+	"strings"
+)
+
 // RepoInventory is what the scout found in the product repository: repo_inventory.json.
 type RepoInventory struct {
 	SchemaVersion  string        `json:"schema_version"`
@@ -51,6 +56,32 @@ type Manifest struct {
 	Dependencies []Dependency `json:"dependencies"` // direct ones, by name
 	Commands     []Stated     `json:"commands"`     // executables that it installs
 	Error        string       `json:"error"`        // why it could not be read; empty if it could
+}
+
+// ShortName is the manifest's name as people say it: without an npm scope, a Maven
+// group, the host and folders of a Go module, and its major version.
+func (m Manifest) ShortName() string {
+	name := m.Name.Value
+	if m.Kind == "go" {
+		if at := strings.LastIndex(name, "/v"); at > 0 && isDigits(name[at+2:]) {
+			name = name[:at]
+		}
+		if at := strings.LastIndex(name, ".v"); strings.HasPrefix(name, "gopkg.in/") && at > 0 && isDigits(name[at+2:]) {
+			name = name[:at]
+		}
+	}
+	if name == "" {
+		return ""
+	}
+	name = path.Base(name)
+	if _, artifact, ok := strings.Cut(name, ":"); ok {
+		name = artifact
+	}
+	return name
+}
+
+func isDigits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
 // Stated is a value and the line that states it.

@@ -30,7 +30,8 @@ import (
 
 // Options says how the product is called and by which rules its claims are named.
 type Options struct {
-	ProductName    string // as written in sentences; empty: the manifest's name
+	ProductName    string // as written in sentences; empty: as the project writes it
+	RepoName       string // what the repository is called, for a project that does not write it
 	ProductSlug    string
 	RulesetVersion string // part of every claim id
 	AllowInference bool   // also state what follows from the tree but stands nowhere
@@ -56,7 +57,7 @@ func Gather(ctx context.Context, dir string, inv dossier.RepoInventory, opts Opt
 
 	g := newGatherer(root, inv, opts)
 	for _, step := range []func(context.Context){
-		g.readDocuments, g.fromManifests, g.fromLicense, g.fromDocuments, g.fromSource, g.collectSnippets, g.position, g.infer, g.compare,
+		g.readDocuments, g.nameProduct, g.fromManifests, g.fromLicense, g.fromDocuments, g.fromSource, g.collectSnippets, g.position, g.infer, g.compare,
 	} {
 		step(ctx)
 		if ctx.Err() != nil {

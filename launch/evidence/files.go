@@ -8,10 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"unicode/utf8"
-
-	"golang.org/x/mod/module"
-
-	"github.com/gantry-run/gantry/launch/dossier"
 )
 
 // Bounds on what is read. What exceeds one is left out, never cut in the middle.
@@ -63,28 +59,4 @@ func inDir(name string, names ...string) bool {
 		}
 	}
 	return false
-}
-
-// productName is the caller's name, else the first manifest's, else the repository's.
-func productName(opts Options, inv dossier.RepoInventory) string {
-	if opts.ProductName != "" {
-		return opts.ProductName
-	}
-	for _, m := range inv.Profile.Manifests {
-		if m.Name.Value == "" {
-			continue
-		}
-		name := path.Base(m.Name.Value)
-		if prefix, _, ok := module.SplitPathVersion(m.Name.Value); m.Kind == "go" && ok {
-			name = path.Base(prefix)
-		}
-		if _, artifact, ok := strings.Cut(name, ":"); ok {
-			name = artifact
-		}
-		return name
-	}
-	if base := strings.TrimSuffix(path.Base(inv.RepoURL), ".git"); inv.RepoURL != "" && base != "." && base != "/" {
-		return base
-	}
-	return "The product"
 }

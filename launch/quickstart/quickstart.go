@@ -16,7 +16,7 @@ package quickstart
 // it is a valid run_config; what it leaves out has a default.
 type RunConfig struct {
 	ProductSlug    string `json:"product_slug"`
-	ProductName    string `json:"product_name"`
+	ProductName    string `json:"product_name,omitempty"` // empty: as the project writes it
 	Family         string `json:"family"`
 	TargetPlatform string `json:"target_platform"`
 	GithubRepoURL  string `json:"github_repo_url"`
