@@ -20,6 +20,16 @@ func hash(raw []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// repeats reports whether the request was made before under its key. Then what came
+// of it is told again, whatever state that has led to.
+func (s *Service) repeats(v *runs.View, a Ask) bool {
+	if a.Once == nil {
+		return false
+	}
+	_, known := v.Keyed(a.Once.Key, s.o.Now())
+	return known
+}
+
 // document decodes an artifact of a run.
 func (s *Service) document(v *runs.View, name string, doc any) error {
 	folder, err := artifacts.Open(s.o.Store.Dir(v.RunID))
@@ -45,6 +55,7 @@ func (s *Service) Validate(ctx context.Context, a Ask, id runs.ID) (dossier.Vali
 	}
 	const needs = "a run in LINKING or later, with the site's work tree"
 	switch {
+	case s.repeats(v, a):
 	case v.State == runs.StateFailed || v.State == runs.StateCancelled || v.State.Before(runs.StateLinking):
 		return report, illegal(v, "validating", needs)
 	case v.State == runs.StatePROpened || v.State == runs.StateDone:
@@ -95,7 +106,7 @@ func (s *Service) FixNext(ctx context.Context, a Ask, id runs.ID) (Fixed, error)
 	if err != nil {
 		return Fixed{}, err
 	}
-	if v.State != runs.StateValidating && v.State != runs.StateFixing {
+	if v.State != runs.StateValidating && v.State != runs.StateFixing && !s.repeats(v, a) {
 		return Fixed{}, illegal(v, "fixing", "a run in VALIDATING whose report is not ok")
 	}
 	if v, err = s.command(ctx, v, a, runs.Command{Type: "fix"}); err != nil {
@@ -128,10 +139,11 @@ func (s *Service) Resume(ctx context.Context, a Ask, id runs.ID, force string) (
 	if err != nil {
 		return "", err
 	}
-	if v.State == runs.StateDone || v.State == runs.StateCancelled {
+	again := s.repeats(v, a)
+	if !again && (v.State == runs.StateDone || v.State == runs.StateCancelled) {
 		return "", illegal(v, "resuming", "a run that is not over")
 	}
-	if v.Busy() && s.o.Store.Driven(id) {
+	if !again && v.Busy() && s.o.Store.Driven(id) {
 		return "", fault.Retry(fault.RunLocked, "run %s is being executed: it is at %s", id, v.Node)
 	}
 	if v, err = s.command(ctx, v, a, runs.Command{Type: runs.Resume, Force: force}); err != nil {

@@ -124,7 +124,7 @@ func (w *world) git(dir string, args ...string) string {
 
 // rewrite makes git find a repository of the root under an address of the network.
 func (w *world) rewrite(address, name string) {
-	w.git("", "config", "--file", filepath.Join(w.home, ".gitconfig"), "url."+filepath.Join(w.root, name)+".insteadOf", address)
+	w.git("", "config", "--file", filepath.Join(w.home, ".gitconfig"), "--add", "url."+filepath.Join(w.root, name)+".insteadOf", address)
 }
 
 // until waits for a fact of a run and returns the view that shows it.

@@ -131,7 +131,9 @@ func TestLaunchFromStartToPullRequestOverStdio(t *testing.T) {
 // readsEveryArtifact reads what the status lists, whole and in slices.
 func (p *peer) readsEveryArtifact(id string, status json.RawMessage) {
 	p.t.Helper()
-	var s struct{ Artifacts []struct{ Name, SHA256 string } }
+	var s struct {
+		Artifacts []struct{ Name, SHA256 string }
+	}
 	if err := json.Unmarshal(status, &s); err != nil || len(s.Artifacts) < 10 {
 		p.t.Fatalf("%d artifacts, %v", len(s.Artifacts), err)
 	}
