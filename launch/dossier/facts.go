@@ -83,7 +83,7 @@ type APISurface struct {
 type APIModule struct {
 	Name    string      `json:"name"`
 	Path    string      `json:"path"`
-	Doc     string      `json:"doc"`      // first sentence of its documentation
+	Doc     string      `json:"doc"`      // first sentence of its documentation, inline Markdown
 	ClaimID string      `json:"claim_id"` // the claim that it exists and what its doc says
 	Symbols []APISymbol `json:"symbols"`
 }
@@ -93,7 +93,7 @@ type APISymbol struct {
 	Name      string `json:"name"`
 	Kind      string `json:"kind"` // func, method, type, interface, const, var, class
 	Signature string `json:"signature"`
-	Doc       string `json:"doc"` // first sentence
+	Doc       string `json:"doc"` // first sentence, inline Markdown
 	Path      string `json:"path"`
 	Line      int    `json:"line"`
 	ClaimID   string `json:"claim_id"`

@@ -165,7 +165,7 @@ var (
 	docVerb     = lazyregexp.New(`^(is|are|was|has|can|may|will|must|does|[a-z]+s|[a-z]+es) `)
 	docArticle  = lazyregexp.New(`^(A|An|The) `)
 	directive   = lazyregexp.New(`(?i)^(deprecated|todo|fixme|xxx|@|:param|copyright|licensed|eslint|istanbul|ts-|noqa|type:|pylint)`)
-	docRefs     = lazyregexp.New(`\[(\*?[\w.]+)\]`)
+	docRefs     = lazyregexp.New(`\[(\*?[A-Za-z_][\w.]*)\]`)
 	unsafeInDoc = lazyregexp.New("([*<\\[\\]|_`\\\\])")
 )
 
@@ -187,15 +187,15 @@ func symbolClaim(m dossier.APIModule, s dossier.APISymbol, qualifier string) str
 	for _, name := range []string{s.Name, short} {
 		rest, ok := strings.CutPrefix(docArticle.ReplaceAllString(doc, ""), name+" ")
 		if ok && docVerb.MatchString(rest) && !leansOut.MatchString(rest) {
-			return finish(qualified + " " + escapeDoc(rest))
+			return finish(qualified + " " + rest)
 		}
 	}
 	if lostSubject.MatchString(doc) && !leansOut.MatchString(doc) {
-		return finish(qualified + " " + escapeDoc(lowerFirst(doc)))
+		return finish(qualified + " " + lowerFirst(doc))
 	}
 	text := fmt.Sprintf("%s is %s of %s", qualified, kindNoun(s.Kind), codeSpan(m.Name))
 	if doc != "" && !leansOut.MatchString(doc) && len(strings.Fields(doc)) > 2 {
-		text += ": " + escapeDoc(lowerDoc(doc, short))
+		text += ": " + lowerDoc(doc, short)
 	}
 	return finish(text)
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -63,6 +64,9 @@ func (g *gatherer) goPackage(dir string, names []string) (module dossier.APIModu
 		if file.Name.Name == "main" || strings.HasSuffix(file.Name.Name, "_test") || len(files) > 0 && file.Name.Name != files[0].Name.Name || ignoredByBuild(file) {
 			continue
 		}
+		if file.Doc != nil && generatedHeader.MatchString(file.Doc.Text()) {
+			file.Doc = nil
+		}
 		files = append(files, file)
 	}
 	if len(files) == 0 {
@@ -74,11 +78,15 @@ func (g *gatherer) goPackage(dir string, names []string) (module dossier.APIModu
 		return module, failed + 1
 	}
 	g.packages[importPath] = pkg.Name
-	module = dossier.APIModule{Name: importPath, Path: dir, Doc: pkg.Synopsis(pkg.Doc)}
+	module = dossier.APIModule{Name: importPath, Path: dir, Doc: escapeDoc(pkg.Synopsis(pkg.Doc))}
 	r := &goSymbols{fset: fset, pkg: pkg, module: &module}
 	r.all()
 	return module, failed
 }
+
+// generatedHeader matches the note of a generator that stands where a package's
+// documentation would.
+var generatedHeader = lazyregexp.New(`^Code generated .*DO NOT EDIT`)
 
 func ignoredByBuild(file *ast.File) bool {
 	for _, group := range file.Comments {
@@ -133,7 +141,7 @@ func (r *goSymbols) all() {
 func (r *goSymbols) add(name, kind, signature, docText string, pos token.Pos) {
 	at := r.fset.Position(pos)
 	r.module.Symbols = append(r.module.Symbols, dossier.APISymbol{
-		Name: name, Kind: kind, Signature: signature, Doc: r.pkg.Synopsis(docText), Path: at.Filename, Line: at.Line,
+		Name: name, Kind: kind, Signature: signature, Doc: escapeDoc(r.pkg.Synopsis(docText)), Path: at.Filename, Line: at.Line,
 	})
 }
 

@@ -84,6 +84,33 @@ func exportTargets(exports any, depth int) []string {
 	return nil
 }
 
+// jsDeclaration returns the declaration file that stands beside a script, or the
+// script's own name.
+func jsDeclaration(name string) string {
+	for _, ext := range []string{".js", ".cjs", ".mjs"} {
+		if stem, ok := strings.CutSuffix(name, ext); ok {
+			return stem + ".d" + strings.Replace(ext, "js", "ts", 1)
+		}
+	}
+	return name
+}
+
+func isDeclaration(name string) bool {
+	return strings.HasSuffix(name, ".d.ts") || strings.HasSuffix(name, ".d.cts") || strings.HasSuffix(name, ".d.mts")
+}
+
+// jsImport returns the file that an import in another file means, or "". A
+// declaration file imports declarations.
+func (g *gatherer) jsImport(from, target string) string {
+	name := path.Join(path.Dir(from), target)
+	if isDeclaration(from) {
+		if found := g.jsResolve(jsDeclaration(name)); found != "" {
+			return found
+		}
+	}
+	return g.jsResolve(name)
+}
+
 // jsResolve returns the file of the tree that an import of the path means, or "".
 func (g *gatherer) jsResolve(name string) string {
 	stem := strings.TrimSuffix(strings.TrimSuffix(name, ".js"), ".mjs")
@@ -130,7 +157,7 @@ func (r *jsExports) file(name string) {
 // statement reads one statement of the top level.
 func (r *jsExports) statement(file string, s jsStatement) {
 	follow := func(target string) {
-		if found := r.g.jsResolve(path.Join(path.Dir(file), target)); found != "" {
+		if found := r.g.jsImport(file, target); found != "" {
 			r.file(found)
 		}
 	}
@@ -142,6 +169,9 @@ func (r *jsExports) statement(file string, s jsStatement) {
 			kind = "func"
 		}
 		r.add(m[2], kind, file, s)
+		if isDeclaration(file) && (kind == "class" || kind == "interface") {
+			r.members(m[2], file, s)
+		}
 	case jsStar.MatchString(s.text):
 		follow(jsStar.FindStringSubmatch(s.text)[1])
 	case jsRequire.MatchString(s.text):
@@ -149,8 +179,8 @@ func (r *jsExports) statement(file string, s jsStatement) {
 	case jsList.MatchString(s.text):
 		r.list(file, s)
 	case jsCommon.MatchString(s.text):
-		s.doc = "" // says why it is exported, rarely what it is
-		r.add(jsCommon.FindStringSubmatch(s.text)[1], "var", file, s)
+		name := jsCommon.FindStringSubmatch(s.text)[1]
+		r.add(name, "var", file, jsStatement{text: "exports." + name, line: s.line}) // its comment says why it is exported, rarely what it is
 	}
 }
 
@@ -159,7 +189,7 @@ func (r *jsExports) statement(file string, s jsStatement) {
 func (r *jsExports) list(file string, s jsStatement) {
 	var declared []dossier.APISymbol
 	if from := jsFrom.FindStringSubmatch(s.text); from != nil {
-		if found := r.g.jsResolve(path.Join(path.Dir(file), from[1])); found != "" {
+		if found := r.g.jsImport(file, from[1]); found != "" {
 			other := &jsExports{g: r.g, seen: r.seen}
 			if !r.seen[found] {
 				other.file(found)
@@ -182,7 +212,25 @@ func (r *jsExports) list(file string, s jsStatement) {
 			r.symbols = append(r.symbols, declared[i])
 			continue
 		}
-		r.add(public, "var", file, jsStatement{text: "export { " + public + " }", line: s.line})
+		r.add(public, "var", file, jsStatement{text: public, line: s.line})
+	}
+}
+
+// jsMethod matches a member that can be called; jsHidden those that are not public.
+var (
+	jsMethod = lazyregexp.New(`^(?:public\s+|static\s+|abstract\s+|async\s+|readonly\s+)*([A-Za-z$][\w$]*)\??\s*(?:[(<]|:\s*(?:<[^>]*>)?\([^()]*\)\s*=>)`)
+	jsHidden = lazyregexp.New(`^(private|protected|constructor|get|set)\b`)
+)
+
+// members adds the methods that a declared class or interface has.
+func (r *jsExports) members(owner, file string, s jsStatement) {
+	for _, member := range jsStatements(s.body) {
+		m := jsMethod.FindStringSubmatch(member.text)
+		if m == nil || jsHidden.MatchString(member.text) {
+			continue
+		}
+		member.line += s.bodyLine - 1
+		r.add(owner+"."+m[1], "method", file, member)
 	}
 }
 
@@ -191,12 +239,23 @@ func (r *jsExports) add(name, kind, file string, s jsStatement) {
 		return
 	}
 	signature, _, _ := strings.Cut(s.text, "{")
+	if kind == "method" {
+		signature = s.text
+	}
 	if kind == "const" || kind == "var" {
 		signature, _, _ = strings.Cut(s.text, "=")
 	}
-	signature = shorten(strings.TrimRight(strings.Join(strings.Fields(signature), " "), " ;"))
+	signature = strings.TrimRight(strings.Join(strings.Fields(signature), " "), " ;=")
+	signature = shorten(jsSpace.Replace(jsNoise.ReplaceAllString(signature, "")))
 	r.symbols = append(r.symbols, dossier.APISymbol{Name: name, Kind: kind, Signature: signature, Doc: s.doc, Path: file, Line: s.line})
 }
+
+// jsNoise is what every declaration of a public name begins with; jsSpace undoes
+// the line breaks of long ones.
+var (
+	jsNoise = lazyregexp.New(`^export (default )?(declare )?`)
+	jsSpace = strings.NewReplacer("( ", "(", ", )", ")", " )", ")", "< ", "<")
+)
 
 func jsKind(keyword string) string {
 	switch {

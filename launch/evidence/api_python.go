@@ -120,7 +120,7 @@ func docstring(text string) string {
 		return ""
 	}
 	doc := firstSentence(body)
-	return strings.ReplaceAll(rstRole.ReplaceAllString(doc, "`$1`"), "``", "`")
+	return escapeDoc(strings.ReplaceAll(rstRole.ReplaceAllString(doc, "`$1`"), "``", "`"))
 }
 
 // publicNames reads a literal __all__; nil when there is none.

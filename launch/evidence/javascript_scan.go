@@ -9,9 +9,11 @@ import (
 // jsStatement is a statement of a file's top level: its text up to the bound,
 // its first line, and the first sentence of the JSDoc comment before it.
 type jsStatement struct {
-	text string
-	line int
-	doc  string
+	text     string
+	line     int
+	doc      string
+	body     string // what stands in the first braces of the top level, whole
+	bodyLine int    // the line on which that begins
 }
 
 const maxStatement = 4000
@@ -27,6 +29,9 @@ type jsScanner struct {
 	start      int
 	doc        string
 	last       byte // the last byte of code that is no space
+	open       int  // offset after the first brace of the statement, 0 if there was none
+	openLine   int
+	body       string
 	statements []jsStatement
 }
 
@@ -54,10 +59,16 @@ func (s *jsScanner) step() {
 	case c == '/' && s.regexpMayStart():
 		s.regexp()
 	case c == '{' || c == '(' || c == '[':
+		if c == '{' && s.depth == 0 && s.open == 0 {
+			s.open, s.openLine = s.at+1, s.line
+		}
 		s.depth++
 		s.emit(c)
 	case c == '}' || c == ')' || c == ']':
 		s.depth = max(s.depth-1, 0)
+		if c == '}' && s.depth == 0 && s.open > 0 && s.body == "" {
+			s.body = s.src[s.open:s.at]
+		}
 		s.emit(c)
 		if c == '}' && s.depth == 0 && s.endsBlock() {
 			s.flush()
@@ -119,9 +130,10 @@ var jsBlock = lazyregexp.New(`^(export\s+)?(declare\s+)?(default\s+)?(abstract\s
 
 func (s *jsScanner) flush() {
 	if text := strings.TrimSpace(s.text.String()); text != "" && text != ";" {
-		s.statements = append(s.statements, jsStatement{text, s.start, s.doc})
+		s.statements = append(s.statements, jsStatement{text, s.start, s.doc, s.body, s.openLine})
 		s.doc = ""
 	}
+	s.open, s.openLine, s.body = 0, 0, ""
 	s.text.Reset()
 	s.last = 0
 }
@@ -161,7 +173,18 @@ func jsDoc(comment string) string {
 		}
 		lines = append(lines, line)
 	}
-	return firstSentence(strings.Join(lines, "\n"))
+	return jsMarkdown(firstSentence(strings.Join(lines, "\n")))
+}
+
+var jsInlineTag = lazyregexp.New(`\{@\w+\s+([^}|\s]+)(?:[|\s][^}]*)?\}`)
+
+// jsMarkdown makes a JSDoc sentence, which may hold Markdown, safe on a page.
+func jsMarkdown(doc string) string {
+	doc = jsInlineTag.ReplaceAllString(doc, "`$1`")
+	if linkPattern.MatchString(doc) {
+		return safeText(doc)
+	}
+	return escapeDoc(doc)
 }
 
 // quoted passes over a string or a template literal, of which the text keeps

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gantry-run/gantry/launch/dossier"
@@ -19,7 +18,7 @@ func (b *book) modules(string) []item {
 
 func (b *book) moduleLine(m dossier.APIModule, name string) string {
 	if doc := inline(m.Doc, b.repo, m.Path); doc != "" {
-		return name + ": " + doc
+		return name + ": " + stopped(doc)
 	}
 	return name
 }
@@ -44,47 +43,48 @@ func (b *book) apiNotes(string) []item {
 }
 
 func (b *book) moduleDoc(subject string) []item {
-	m, _ := b.module(subject)
-	if text := inline(m.Doc, b.repo, m.Path); text != "" {
+	m, n := b.module(subject)
+	if text := inline(m.Doc, b.repo, m.Path); text != "" && n == 1 {
 		return []item{{text: text, claims: []string{m.ClaimID}}}
 	}
 	return nil
 }
 
 // types lists each type that has methods under a heading of its own, followed by
-// them, and then the types that have none.
+// them, and then the types that have none: those of the module's n-th page.
 func (b *book) types(subject string) []item {
-	m, _ := b.module(subject)
-	methods := map[string][]item{}
-	for _, s := range m.Symbols {
-		if s.Kind == "method" {
-			methods[owner(s.Name)] = append(methods[owner(s.Name)], b.symbol(s, 1))
-		}
-	}
-	var items, plain []item
-	for _, s := range m.Symbols {
+	m, n := b.module(subject)
+	var items []item
+	plain := false
+	for _, group := range b.typePages(m)[n-1] {
 		switch {
-		case !isType(s):
-		case methods[s.Name] == nil:
-			plain = append(plain, b.symbol(s, 1))
-		default:
-			items = append(items, item{heading: s.Name}, b.symbol(s, 1))
-			items = append(items, methods[s.Name]...)
+		case len(group.methods) > 0:
+			items = append(items, item{heading: group.symbol.Name})
+		case !plain && len(items) > 0:
+			items = append(items, item{heading: "Other types"})
+		}
+		plain = len(group.methods) == 0
+		items = append(items, b.symbol(group.symbol, 1))
+		for _, method := range group.methods {
+			items = append(items, b.symbol(method, 1))
 		}
 	}
-	if len(items) > 0 && len(plain) > 0 {
-		items = append(items, item{heading: "Other types"})
-	}
-	return append(items, plain...)
+	return items
 }
 
 // functions lists functions, and methods whose type is not listed.
 func (b *book) functions(subject string) []item {
-	m, _ := b.module(subject)
+	m, n := b.module(subject)
+	if n > 1 {
+		return nil
+	}
+	types := map[string]bool{}
+	for _, s := range m.Symbols {
+		types[s.Name] = types[s.Name] || isType(s)
+	}
 	var items []item
 	for _, s := range m.Symbols {
-		stray := s.Kind == "method" && !slices.ContainsFunc(m.Symbols, func(t dossier.APISymbol) bool { return isType(t) && t.Name == owner(s.Name) })
-		if s.Kind == "func" || stray {
+		if s.Kind == "func" || s.Kind == "method" && !types[owner(s.Name)] {
 			items = append(items, b.symbol(s, 1))
 		}
 	}
@@ -92,7 +92,10 @@ func (b *book) functions(subject string) []item {
 }
 
 func (b *book) values(subject string) []item {
-	m, _ := b.module(subject)
+	m, n := b.module(subject)
+	if n > 1 {
+		return nil
+	}
 	var items []item
 	for _, s := range m.Symbols {
 		if s.Kind != "func" && s.Kind != "method" && !isType(s) {
@@ -115,6 +118,15 @@ func owner(name string) string {
 	return name[:i]
 }
 
+// stopped ends a documentation sentence with one full stop.
+func stopped(doc string) string {
+	doc = strings.TrimSuffix(doc, " .")
+	if isSentence(doc) {
+		return doc
+	}
+	return doc + "."
+}
+
 // symbol is one line: the signature, as a link to the source, and what the
 // documentation says.
 func (b *book) symbol(s dossier.APISymbol, level int) item {
@@ -127,7 +139,7 @@ func (b *book) symbol(s dossier.APISymbol, level int) item {
 		text = "[" + text + "](" + address + ")"
 	}
 	if doc := inline(s.Doc, b.repo, s.Path); doc != "" {
-		text += ": " + doc
+		text += ": " + stopped(doc)
 	}
 	if shows(text) {
 		return item{text: text, claims: []string{s.ClaimID}, bullet: level}

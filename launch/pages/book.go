@@ -114,11 +114,3 @@ func (b *book) workflow(tag string) (dossier.Workflow, bool) {
 	}
 	return b.Facts.Workflows[i], true
 }
-
-func (b *book) module(name string) (dossier.APIModule, bool) {
-	i := slices.IndexFunc(b.Facts.APISurface.Modules, func(m dossier.APIModule) bool { return m.Name == name })
-	if i < 0 {
-		return dossier.APIModule{}, false
-	}
-	return b.Facts.APISurface.Modules[i], true
-}

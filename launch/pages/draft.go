@@ -92,7 +92,7 @@ func (b *book) linkModules(parts []part, in DraftInput) {
 	pages := map[string]string{} // claim of the module → address
 	for _, planned := range in.Plan.Pages {
 		if rule, _ := in.Ruleset.rule(planned.Section, planned.Template); rule.ForEach == "module" {
-			if m, ok := b.module(planned.Subject); ok {
+			if m, n := b.module(planned.Subject); n == 1 {
 				pages[m.ClaimID+m.Name] = placeOf(in.PlanInput).prefix() + planned.URLPath
 			}
 		}

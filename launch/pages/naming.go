@@ -2,6 +2,7 @@ package pages
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"strings"
 
@@ -19,6 +20,9 @@ func (b *book) nameOf(rule Rule, subject string) string {
 		w, _ := b.workflow(subject)
 		return cmp.Or(plainText(w.Title), w.Tag)
 	}
+	if rule.ForEach == "module" {
+		return b.moduleTitle(subject)
+	}
 	return subject
 }
 
@@ -30,7 +34,8 @@ func (b *book) shortName(rule Rule, subject, name string) string {
 	if rule.ForEach != "module" {
 		return name
 	}
-	common := strings.Split(path.Dir(subject), "/")
+	m, number := b.module(subject)
+	common := strings.Split(path.Dir(m.Name), "/")
 	for _, m := range b.Facts.APISurface.Modules {
 		segments := strings.Split(m.Name, "/")
 		n := 0
@@ -39,16 +44,20 @@ func (b *book) shortName(rule Rule, subject, name string) string {
 		}
 		common = common[:n]
 	}
-	rest := strings.Split(subject, "/")[len(common):]
+	rest := strings.Split(m.Name, "/")[len(common):]
 	if n := len(common); n > 0 && (len(rest) == 0 || majorVersion.MatchString(rest[0])) {
 		rest = append([]string{common[n-1]}, rest...)
 	}
-	return cmp.Or(strings.Join(rest, "/"), name)
+	short := cmp.Or(strings.Join(rest, "/"), name)
+	if number > 1 {
+		short += fmt.Sprintf("-types-%d", number)
+	}
+	return short
 }
 
 // summary is the first sentence that the page tells, else what the project says
 // of itself, else the name.
-func (b *book) summary(parts []part, name string) string {
+func (b *book) summary(rule Rule, parts []part, name string) string {
 	for _, p := range parts {
 		for _, it := range p.items {
 			if it.text != "" && it.bullet == 0 {
@@ -60,6 +69,9 @@ func (b *book) summary(parts []part, name string) string {
 		if name == "" && b.knows(fact.ClaimID) {
 			return plainText(b.texts[fact.ClaimID])
 		}
+	}
+	if rule.ForEach == "module" {
+		return "The public names of " + name
 	}
 	if name != "" {
 		return b.productName() + ": " + name

@@ -285,7 +285,7 @@ func TestTiersBoundThePages(t *testing.T) {
 	}
 }
 
-func TestALargeModuleKeepsToTheBudgetAndSaysSo(t *testing.T) {
+func TestALargeModuleHasSeveralPagesThatKeepToTheBudgetAndLackNothing(t *testing.T) {
 	d := widget(t)
 	d.Config.Budgets.MaxLinesPerFile = 150
 	m := &d.Facts.APISurface.Modules[0]
@@ -300,8 +300,26 @@ func TestALargeModuleKeepsToTheBudgetAndSaysSo(t *testing.T) {
 			t.Errorf("%s has %d lines", draft.OutputPath, lines)
 		}
 	}
-	if !strings.Contains(fmt.Sprint(plan.Omitted), "no room for") {
+	told := ""
+	for _, draft := range drafts {
+		told += string(draft.Content)
+	}
+	for i := range 600 {
+		if !strings.Contains(told, fmt.Sprintf("`type T%03d`", i)) {
+			t.Fatalf("type %d is on no page; omitted: %v", i, plan.Omitted)
+		}
+	}
+	if strings.Contains(fmt.Sprint(plan.Omitted), "no room for") {
 		t.Errorf("omitted: %v", plan.Omitted)
+	}
+	last := plan.Pages[len(plan.Pages)-1]
+	for _, p := range plan.Pages {
+		if strings.Contains(p.Subject, "#5") {
+			last = p
+		}
+	}
+	if !strings.Contains(last.Title, ": types T") || !strings.Contains(last.Slug, "-types-5") {
+		t.Errorf("the fifth page of the module is %q at %s", last.Title, last.Slug)
 	}
 }
 

@@ -140,7 +140,7 @@ func (p *planner) subjects(rule Rule) []string {
 	case "module":
 		for _, m := range p.Facts.APISurface.Modules {
 			if len(m.Symbols) > 0 {
-				list = append(list, m.Name)
+				list = append(list, p.moduleSubjects(m)...)
 			}
 		}
 	default:
@@ -164,7 +164,7 @@ func (p *planner) page(rule Rule, subject string, index int) (dossier.PlannedPag
 			page.Slug = "index-page" // a file index.md would be the folder's own page
 		}
 	}
-	fill := strings.NewReplacer("{product}", p.productName(), "{product_slug}", p.Config.ProductSlug, "{subject}", name, "{summary}", p.summary(parts, name)).Replace
+	fill := strings.NewReplacer("{product}", p.productName(), "{product_slug}", p.Config.ProductSlug, "{subject}", name, "{summary}", p.summary(rule, parts, name)).Replace
 	page.Title = shorten(fill(rule.Title), 120)
 	page.Description = shorten(fill(rule.Description), 160)
 	page.Purpose = fill(rule.Purpose)
