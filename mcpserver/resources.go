@@ -19,7 +19,7 @@ func (s *server) offerResources(m *mcp.Server) {
 					return nil, s.resourceError(req.Params.URI, err)
 				}
 				return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
-					{URI: req.Params.URI, MIMEType: c.MIMEType, Text: c.Text, Blob: c.Blob},
+					{URI: req.Params.URI, MIMEType: c.MIMEType, Text: s.o.Guard.Mask(c.Text), Blob: c.Blob},
 				}}, nil
 			})
 	}

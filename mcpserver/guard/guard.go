@@ -230,6 +230,9 @@ func (g *Guard) end(c *Call, out json.RawMessage, text string, err error, stack 
 	return nil, "", f
 }
 
+// Mask returns text with its secrets masked, for what leaves without being a call.
+func (g *Guard) Mask(text string) string { return g.o.Redactor.String(text) }
+
 // Present returns err as a fault that is fit for a client: with the registry's hint
 // where it has none of its own, and with secrets masked.
 func (g *Guard) Present(err error) *fault.Fault {
