@@ -214,19 +214,15 @@ func TestTheNearestPageIsLookedForOnlySoOften(t *testing.T) {
 	}
 }
 
-// A site of thousands of pages is indexed in seconds, links through front matter included.
-func TestALargeSiteIsIndexedQuickly(t *testing.T) {
+// A site of thousands of pages is indexed, links through front matter included.
+func TestALargeSiteIsIndexed(t *testing.T) {
 	archive := &txtar.Archive{Files: []txtar.File{{Name: "content/docs/start.md", Data: []byte("[a](/own/77/) [b](/gone/77/) [c](/docs/p77/#x)\n")}}}
 	for i := range 3000 {
 		archive.Files = append(archive.Files, txtar.File{Name: fmt.Sprintf("content/docs/p%d.md", i), Data: fmt.Appendf(nil, "---\nurl: /own/%d/\ntags: [a]\n---\n# X\n", i)})
 	}
 	c := gatestest.Unpack(t, archive)
-	start := time.Now()
 	broken, checked, err := gates.BrokenLinks(context.Background(), c.Input, []string{"content/docs/start.md"})
 	if err != nil || checked != 3 || len(broken) != 1 || broken[0].Link.Dest != "/gone/77/" {
 		t.Errorf("checked %d, broken %v, %v", checked, broken, err)
-	}
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("took %v", took)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -66,12 +65,11 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-func TestAHostilePatternIsNotSlow(t *testing.T) {
+// Matching ends: one that tried every way would outlive the test's time.
+func TestAHostilePatternIsDecided(t *testing.T) {
 	pattern := strings.TrimSuffix(strings.Repeat("**/", 300), "/") + "/x"
-	start := time.Now()
-	Allowed(strings.TrimSuffix(strings.Repeat("a/", 500), "/"), []string{pattern, strings.Repeat("*a", 400)})
-	if took := time.Since(start); took > 100*time.Millisecond {
-		t.Errorf("took %v", took)
+	if Allowed(strings.TrimSuffix(strings.Repeat("a/", 500), "/"), []string{pattern, strings.Repeat("*a", 400)}) {
+		t.Error("allowed")
 	}
 }
 
