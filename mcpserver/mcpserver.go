@@ -39,15 +39,18 @@ type Options struct {
 }
 
 type server struct {
-	o     Options
-	tools map[string]tool.Tool // by name
+	o      Options
+	tools  map[string]tool.Tool // by name, and by the dotted names that are not listed
+	listed []*mcp.Tool          // what tools/list answers
 }
 
-// New returns a server that offers the tools behind the guard.
+// New returns a server that offers the tools behind the guard. The SDK never hears of
+// them: it would parse every schema at each start, which costs more than all else that
+// a client waits for, and would refuse by itself what the guard has to record.
 func New(o Options) *mcp.Server {
-	s := &server{o: o, tools: map[string]tool.Tool{}}
+	s := &server{o: o, tools: map[string]tool.Tool{}, listed: []*mcp.Tool{}}
 	opts := &mcp.ServerOptions{
-		Instructions: o.Instructions, Logger: o.Log, PageSize: 1000,
+		Instructions: o.Instructions, Logger: o.Log,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	}
 	f := &followers{server: s, watched: map[string]*watch{}}
@@ -60,13 +63,13 @@ func New(o Options) *mcp.Server {
 			continue
 		}
 		s.tools[t.Spec.Name] = t
-		m.AddTool(advertise(t.Spec), s.call)
+		s.listed = append(s.listed, advertise(t.Spec))
 	}
 	if o.Resources != nil {
 		f.updated = m.ResourceUpdated
 		s.offerResources(m)
 	}
-	m.AddReceivingMiddleware(s.unlisted)
+	m.AddReceivingMiddleware(s.offer)
 	return m
 }
 
@@ -87,22 +90,21 @@ func advertise(t specs.Tool) *mcp.Tool {
 	}
 }
 
-// unlisted brings calls of tools that the SDK does not know to the same way in, so
-// that they are counted and recorded like all others.
-func (s *server) unlisted(next mcp.MethodHandler) mcp.MethodHandler {
+// offer answers tools/list and tools/call, and leaves all else to the SDK.
+func (s *server) offer(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		r, ok := req.(*mcp.CallToolRequest)
-		if !ok || r.Params == nil {
-			return next(ctx, method, req)
+		if r, ok := req.(*mcp.CallToolRequest); ok && r.Params != nil {
+			res, err := s.call(ctx, r)
+			if err != nil {
+				return nil, err // not a typed nil in the interface
+			}
+			return res, nil
 		}
-		if t, ok := s.tools[r.Params.Name]; ok && t.Spec.Name == r.Params.Name {
-			return next(ctx, method, req)
+		res, err := next(ctx, method, req)
+		if list, ok := res.(*mcp.ListToolsResult); ok && err == nil {
+			list.Tools = s.listed // the SDK has judged the request and knows no tools
 		}
-		res, err := s.call(ctx, r)
-		if err != nil {
-			return nil, err // not a typed nil in the interface
-		}
-		return res, nil
+		return res, err
 	}
 }
 
