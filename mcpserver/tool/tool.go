@@ -11,8 +11,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
-	"strings"
 
 	"github.com/gantry-run/gantry/mcpserver/guard"
 	"github.com/gantry-run/gantry/specs"
@@ -62,71 +60,5 @@ func New[In, Out any](spec specs.Tool, h func(context.Context, *guard.Call, In) 
 			}
 			return r, nil
 		},
-	}
-}
-
-// Mismatch returns how the fields of In and Out differ from the properties of the
-// schemas, both ways, a sentence for each difference.
-func (t Tool) Mismatch() []string {
-	var out []string
-	for _, side := range []struct {
-		what   string
-		schema json.RawMessage
-		fields []string
-	}{
-		{"input", t.Spec.Input, fields(t.in)}, {"output", t.Spec.Output, fields(t.out)},
-	} {
-		var s struct {
-			Properties map[string]json.RawMessage `json:"properties"`
-		}
-		if err := json.Unmarshal(side.schema, &s); err != nil {
-			return []string{side.what + ": " + err.Error()}
-		}
-		for name := range s.Properties {
-			key := slices.Contains(t.Spec.Idempotency, name) // the guard reads it
-			if !key && !slices.Contains(side.fields, name) {
-				out = append(out, side.what+" schema has "+name+", the struct does not")
-			}
-		}
-		for _, name := range side.fields {
-			if _, ok := s.Properties[name]; !ok {
-				out = append(out, side.what+" struct has "+name+", the schema does not")
-			}
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// fields returns the JSON names of a struct's fields, those of embedded structs
-// included.
-func fields(t reflect.Type) []string {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	var out []string
-	for f := range fieldsOf(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch {
-		case name == "-" || !f.IsExported() && !f.Anonymous:
-		case f.Anonymous && name == "":
-			out = append(out, fields(f.Type)...)
-		default:
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-func fieldsOf(t reflect.Type) func(func(reflect.StructField) bool) {
-	return func(yield func(reflect.StructField) bool) {
-		if t.Kind() != reflect.Struct {
-			return
-		}
-		for i := range t.NumField() {
-			if !yield(t.Field(i)) {
-				return
-			}
-		}
 	}
 }
