@@ -23,24 +23,24 @@ type WorkerOptions struct {
 
 // Workers returns the workers of the launch workflow by name.
 func Workers(o WorkerOptions) map[string]runs.Activity {
-	w := &workers{git: o.Git}
+	w := &workers{git: o.Git, schemas: new(validate.Lazy)}
 	return map[string]runs.Activity{
-		"clone_inputs":   w.activity(w.cloneInputs),
-		"ingest_repo":    w.activity(w.ingestRepo),
-		"build_facts":    w.activity(w.buildFacts),
-		"build_plan":     w.activity(w.buildPlan),
-		"draft_section":  w.activity(w.draftSection),
-		"merge_and_link": w.activity(w.mergeAndLink),
-		"validate":       w.activity(w.validate),
-		"fix_next":       w.activity(w.fixNext),
-		"open_pr":        w.activity(w.openPR),
-		"finalize":       w.activity(w.finalize),
+		"clone_inputs":   w.activity((*workers).cloneInputs),
+		"ingest_repo":    w.activity((*workers).ingestRepo),
+		"build_facts":    w.activity((*workers).buildFacts),
+		"build_plan":     w.activity((*workers).buildPlan),
+		"draft_section":  w.activity((*workers).draftSection),
+		"merge_and_link": w.activity((*workers).mergeAndLink),
+		"validate":       w.activity((*workers).validate),
+		"fix_next":       w.activity((*workers).fixNext),
+		"open_pr":        w.activity((*workers).openPR),
+		"finalize":       w.activity((*workers).finalize),
 	}
 }
 
 type workers struct {
 	git     *git.Git
-	schemas validate.Lazy
+	schemas *validate.Lazy
 }
 
 // job is one work item of a launch with what its worker reaches for.
@@ -56,7 +56,7 @@ type job struct {
 
 // activity opens a job, bounds it by what is left of the run's time, and lets the
 // worker do it.
-func (w *workers) activity(do func(context.Context, *job) (runs.Result, error)) runs.Activity {
+func (w *workers) activity(do func(*workers, context.Context, *job) (runs.Result, error)) runs.Activity {
 	return func(ctx context.Context, work runs.Work, try runs.Try) (runs.Result, error) {
 		j := &job{workers: w, work: work, try: try, view: try.View}
 		if err := json.Unmarshal(try.Input, &j.cfg); err != nil {
@@ -72,7 +72,12 @@ func (w *workers) activity(do func(context.Context, *job) (runs.Result, error)) 
 		left := time.Duration(j.cfg.Budgets.MaxRuntimeS)*time.Second - worked(try.View)
 		ctx, cancel := context.WithTimeoutCause(ctx, left, spent)
 		defer cancel()
-		r, err := do(ctx, j)
+		release, err := j.claim(ctx)
+		if err != nil {
+			return runs.Result{}, err
+		}
+		defer release()
+		r, err := do(j.workers, ctx, j)
 		if err != nil && context.Cause(ctx) == error(spent) {
 			err = spent.Because(err)
 		}

@@ -43,7 +43,7 @@ var layers = []layer{
 	{"launch/fixes", "internal/fault launch/dossier launch/gates launch/page launch/patch"},
 	{"launch/quickstart", "internal/fault internal/lazyregexp launch/dossier"},
 	{"launch/taskcards", "internal/fault internal/lazyregexp validate"},
-	{"launch", "artifacts internal/fault internal/git launch/dossier launch/evidence launch/fixes launch/gates launch/inventory " +
+	{"launch", "artifacts internal/fault internal/git internal/proc launch/dossier launch/evidence launch/fixes launch/gates launch/inventory " +
 		"launch/pages launch/patch launch/site launch/quickstart launch/taskcards runs specs validate"},
 
 	{"telemetry", "internal/db internal/fault internal/lazyregexp runs"},

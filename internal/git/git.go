@@ -42,6 +42,7 @@ type Options struct {
 type Git struct {
 	env     []string
 	schemes []string
+	lease   *proc.Lease // of every call, or nil
 }
 
 // maxOutput bounds what one call may print, such as a patch.
@@ -117,6 +118,14 @@ func New(o Options) (*Git, error) {
 	return g, nil
 }
 
+// Leasing returns a Git whose calls share the lease: it is not free before they are
+// over, even if this process dies.
+func (g *Git) Leasing(l *proc.Lease) *Git {
+	leasing := *g
+	leasing.lease = l
+	return &leasing
+}
+
 // protocols returns the transports git may use, which insteadOf can lead to even
 // when no client may name them. The person's own list holds, but for ext.
 func (g *Git) protocols(own string) string {
@@ -146,7 +155,7 @@ func in(dir string, args ...string) call { return call{dir: dir, args: args} }
 func (g *Git) run(ctx context.Context, c call) (string, error) {
 	result, err := proc.Run(ctx, proc.Spec{
 		Name: "git", Args: withHardening(c.args), Dir: c.dir, Env: slices.Concat(g.env, c.env),
-		Stdin: []byte(c.stdin), MaxOutput: maxOutput,
+		Stdin: []byte(c.stdin), MaxOutput: maxOutput, Lease: g.lease,
 	})
 	if err != nil {
 		return "", err

@@ -23,6 +23,8 @@ type Spec struct {
 	MaxOutput int           // bytes kept of each stream, 8 MiB when 0
 	Timeout   time.Duration // none when 0
 	Grace     time.Duration // from the request to stop to the kill, 2 s when 0
+
+	Lease *Lease // if set, the program shares it
 }
 
 // Result is how a process ended.
@@ -73,6 +75,9 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 		return Result{}, err
 	}
 	cmd.SysProcAttr.Setpgid = true
+	if s.Lease != nil {
+		cmd.ExtraFiles = []*os.File{s.Lease.file}
+	}
 	st, err := openStreams(cmd, s)
 	if err != nil {
 		return Result{}, err
