@@ -191,10 +191,8 @@ func (a *app) project(ctx context.Context) {
 func (a *app) close() error {
 	a.guard.Drain()
 	var errs []error
-	if a.engine.Driving() > 0 && !a.cfg.NoWorker {
-		if err := a.startWorker(); err != nil {
-			a.log.Warn("no worker could be started; launch_resume continues the runs", "error", err.Error())
-		}
+	if under := a.engine.Driven(); len(under) > 0 {
+		a.handOver(under)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -204,6 +202,18 @@ func (a *app) close() error {
 	flush, done := context.WithTimeout(context.Background(), 2*time.Second)
 	defer done()
 	return errors.Join(append(errs, a.tel.Shutdown(flush), a.store.Close())...)
+}
+
+// handOver gives the runs that are under way to a worker, or says that somebody has
+// to resume them.
+func (a *app) handOver(under []runs.ID) {
+	if a.cfg.NoWorker {
+		a.log.Warn("runs that are under way stop here; launch_resume continues them", "runs", under)
+		return
+	}
+	if err := a.startWorker(); err != nil {
+		a.log.Warn("no worker could be started; launch_resume continues the runs", "runs", under, "error", err.Error())
+	}
 }
 
 // startWorker starts a process of its own that takes the runs of this one.

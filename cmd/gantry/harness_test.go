@@ -421,3 +421,16 @@ func field(t *testing.T, raw json.RawMessage, path string) string {
 	}
 	return fmt.Sprint(at)
 }
+
+// gantry runs a command line in the world and returns its exit code and what it said.
+func (w *world) gantry(words ...string) (code int, out, errOut string) {
+	w.t.Helper()
+	var o, e bytes.Buffer
+	cmd := exec.Command(binary, append(words, "--root", w.root, "--state-dir", w.state)...)
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = w.env, w.home, &o, &e
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		w.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), o.String(), e.String()
+}

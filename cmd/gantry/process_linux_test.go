@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 )
 
 // alive reports whether a process runs. One that has ended and that nobody has
@@ -33,4 +36,17 @@ func mentioning(dir string) (out []string) {
 		}
 	}
 	return out
+}
+
+// signalWorkers sends SIGTERM to the workers of a state directory.
+func signalWorkers(state string) {
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range all {
+		line, _ := os.ReadFile(file)
+		words := bytes.Split(line, []byte{0})
+		if len(words) > 1 && string(words[1]) == "worker" && bytes.Contains(line, []byte(state)) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			_ = syscall.Kill(pid, syscall.SIGTERM)
+		}
+	}
 }

@@ -18,9 +18,10 @@ import (
 	"context"
 	"iter"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gantry-run/gantry/internal/fault"
@@ -45,7 +46,6 @@ type Engine struct {
 	stop  context.CancelFunc
 	drive sync.WaitGroup
 
-	held   atomic.Int64 // drive locks
 	mu     sync.Mutex
 	driven map[runs.ID]*bool // true: look again before letting go
 	closed bool
@@ -135,8 +135,15 @@ func (e *Engine) Watch(ctx context.Context, id runs.ID, after int64) iter.Seq2[r
 	return e.o.Store.Watch(ctx, id, after)
 }
 
-// Driving returns how many runs this engine executes now.
-func (e *Engine) Driving() int { return int(e.held.Load()) }
+// Driving returns how many runs this engine executes now or is about to.
+func (e *Engine) Driving() int { return len(e.Driven()) }
+
+// Driven returns the runs that this engine executes now or is about to, sorted.
+func (e *Engine) Driven() []runs.ID {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Sorted(maps.Keys(e.driven))
+}
 
 // Close implements [runs.Engine]. It returns when nothing is executed any more, or
 // when ctx ends.
@@ -238,8 +245,6 @@ func (e *Engine) hold(id runs.ID) (mine bool, err error) {
 	if err != nil || !ok {
 		return false, err
 	}
-	e.held.Add(1)
-	defer e.held.Add(-1)
 	err = e.loop(d)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), 10*time.Second)
 	defer cancel()
