@@ -35,6 +35,7 @@ from there, and work that is finished is not executed again.
 	for _, s := range runs.States(runs.Launch) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s, yes[s.Terminal()], yes[s.Stable()])
 	}
+	b.WriteString("\n# The states of a target\n\nIt can end as `FAILED` and `CANCELLED` as well.\n\n```mermaid\n" + runs.Mermaid(runs.Target) + "```\n")
 	return b.String()
 }
 
@@ -58,18 +59,20 @@ func TestThePictureInTheDocsIsTheTable(t *testing.T) {
 // Every arrow of the picture is allowed and every allowed step has its arrow, apart
 // from those to FAILED and CANCELLED.
 func TestThePictureHasEveryTransition(t *testing.T) {
-	picture := runs.Mermaid(runs.Launch)
-	for _, from := range runs.States(runs.Launch) {
-		for _, to := range runs.States(runs.Launch) {
-			if to == runs.StateFailed || to == runs.StateCancelled {
-				continue
-			}
-			if drawn := strings.Contains(picture, fmt.Sprintf("    %s --> %s\n", from, to)); drawn != runs.Allowed(runs.Launch, from, to) {
-				t.Errorf("%s to %s: drawn %v", from, to, drawn)
+	for _, kind := range []runs.Kind{runs.Launch, runs.Target} {
+		picture := runs.Mermaid(kind)
+		for _, from := range runs.States(kind) {
+			for _, to := range runs.States(kind) {
+				if to == runs.StateFailed || to == runs.StateCancelled {
+					continue
+				}
+				if drawn := strings.Contains(picture, fmt.Sprintf("    %s --> %s\n", from, to)); drawn != runs.Allowed(kind, from, to) {
+					t.Errorf("%s: %s to %s: drawn %v", kind, from, to, drawn)
+				}
 			}
 		}
 	}
-	if runs.Mermaid(runs.Target) != "" {
+	if runs.Mermaid(runs.Session) != "" {
 		t.Error("a kind without states has a picture")
 	}
 }

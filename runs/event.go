@@ -49,6 +49,9 @@ const (
 	ResumeRewind      EventType = "RESUME_REWIND"      // Rewind
 	CommitCreated     EventType = "COMMIT_CREATED"     // Published
 	PROpened          EventType = "PR_OPENED"          // Published
+	ProcessStarted    EventType = "PROCESS_STARTED"    // Process
+	ProcessAdopted    EventType = "PROCESS_ADOPTED"    // Process: found again after a crash
+	ProcessEnded      EventType = "PROCESS_ENDED"      // Process
 	RunCompleted      EventType = "RUN_COMPLETED"      // Ended
 	RunFailed         EventType = "RUN_FAILED"         // Failure
 	RunCancelled      EventType = "RUN_CANCELLED"      // Ended
@@ -186,6 +189,16 @@ type Published struct {
 	CommitSHA string `json:"commit_sha"`
 }
 
+// Process is a process that a run is about. Key is its name at the supervisor.
+type Process struct {
+	Key      string `json:"key"`
+	PID      int    `json:"pid"`
+	State    string `json:"state"` // running, exited, failed
+	ExitCode *int   `json:"exit_code,omitempty"`
+	Signal   string `json:"signal,omitempty"`
+	Note     string `json:"note,omitempty"` // what is to be said about its end
+}
+
 // Ended closes a run.
 type Ended struct {
 	Reason string `json:"reason,omitempty"`
@@ -220,6 +233,8 @@ func (d Draft) Reportable() error {
 		into = new(IssueChange)
 	case CommitCreated, PROpened:
 		into = new(Published)
+	case ProcessStarted, ProcessAdopted, ProcessEnded:
+		into = new(Process)
 	default:
 		return fmt.Errorf("a worker does not report %s", d.Type)
 	}

@@ -66,6 +66,8 @@ func (v *View) apply(e Event) error {
 		return with(e, func(p Rewind) error { v.rewind(p); return nil })
 	case CommitCreated, PROpened:
 		return with(e, func(p Published) error { v.Published = &p; return nil })
+	case ProcessStarted, ProcessAdopted, ProcessEnded:
+		return with(e, func(p Process) error { v.Process = &p; return nil })
 	case RunCompleted, RunFailed, RunCancelled:
 		v.Ended = true
 	case TransitionRefused:

@@ -24,15 +24,28 @@ const (
 	StateCancelled    State = "CANCELLED"
 )
 
+// The states of a target, beside CREATED, FAILED and CANCELLED, which it shares.
+const (
+	StateRunning State = "RUNNING"
+	StateExited  State = "EXITED" // ended by itself, with whatever code
+)
+
 // transition is one arrow of a state machine.
 type transition struct{ from, to State }
 
 // transitions returns the arrows of a kind apart from those every unfinished run
 // has, to FAILED and CANCELLED. The picture in docs/state-machine.md is made from it.
 func transitions(k Kind) []transition {
-	if k != Launch {
-		return nil
+	switch k {
+	case Launch:
+		return launchTransitions()
+	case Target:
+		return []transition{{StateCreated, StateRunning}, {StateRunning, StateExited}}
 	}
+	return nil
+}
+
+func launchTransitions() []transition {
 	return []transition{
 		{StateCreated, StateClonedInputs},
 		{StateClonedInputs, StateIngested},
@@ -61,20 +74,25 @@ func Allowed(k Kind, from, to State) bool {
 
 // States returns the states of a kind in the order of its life.
 func States(k Kind) []State {
-	if k != Launch {
-		return nil
+	switch k {
+	case Launch:
+		return []State{
+			StateCreated, StateClonedInputs, StateIngested, StateFactsReady, StatePlanReady, StateDrafting, StateDraftReady,
+			StateLinking, StateValidating, StateFixing, StateReadyForPR, StatePROpened, StateDone, StateFailed, StateCancelled,
+		}
+	case Target:
+		return []State{StateCreated, StateRunning, StateExited, StateFailed, StateCancelled}
 	}
-	return []State{
-		StateCreated, StateClonedInputs, StateIngested, StateFactsReady, StatePlanReady, StateDrafting, StateDraftReady,
-		StateLinking, StateValidating, StateFixing, StateReadyForPR, StatePROpened, StateDone, StateFailed, StateCancelled,
-	}
+	return nil
 }
 
 // Known reports whether the kind has the state.
 func Known(k Kind, s State) bool { return slices.Contains(States(k), s) }
 
 // Terminal reports whether a run in this state is over.
-func (s State) Terminal() bool { return s == StateDone || s == StateFailed || s == StateCancelled }
+func (s State) Terminal() bool {
+	return s == StateDone || s == StateExited || s == StateFailed || s == StateCancelled
+}
 
 // Stable reports whether an interrupted run can go on from this state as it is.
 func (s State) Stable() bool {

@@ -38,6 +38,7 @@ type View struct {
 	Failure       *Failure            `json:"failure"`
 	Commands      []CommandState      `json:"commands"`
 	Published     *Published          `json:"published"`
+	Process       *Process            `json:"process"`
 	Ended         bool                `json:"ended"`        // its closing event is written
 	Jump          string              `json:"jump"`         // node to enter next, whatever the table says
 	Entries       map[string]State    `json:"entry_states"` // node → state in which it was last entered

@@ -261,6 +261,7 @@ func TestEventPayloadsAndTheirSchemasHaveTheSameMembers(t *testing.T) {
 		runs.CommandReceived: runs.Command{}, runs.CommandFinished: runs.Receipt{},
 		runs.RunPaused: runs.Pause{}, runs.ResumeRewind: runs.Rewind{},
 		runs.CommitCreated: runs.Published{}, runs.PROpened: runs.Published{},
+		runs.ProcessStarted: runs.Process{}, runs.ProcessAdopted: runs.Process{}, runs.ProcessEnded: runs.Process{},
 		runs.RunCompleted: runs.Ended{}, runs.RunFailed: runs.Failure{}, runs.RunCancelled: runs.Ended{},
 		runs.JournalRepaired: runs.Repaired{},
 	}
