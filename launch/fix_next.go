@@ -9,6 +9,7 @@ import (
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/launch/dossier"
 	"github.com/gantry-run/gantry/launch/fixes"
+	"github.com/gantry-run/gantry/launch/gates"
 	"github.com/gantry-run/gantry/launch/patch"
 	"github.com/gantry-run/gantry/runs"
 )
@@ -70,27 +71,68 @@ func (w *workers) unfixed(out fixed, f *fault.Fault) runs.Result {
 	return runs.Result{Outcome: outcomeUnfixed, Data: out}
 }
 
-// fix applies the patches of the issue's fix and returns those that changed something.
+// intentFile keeps what a fix is about to do to the site. A fix that is done again
+// after an interruption cannot plan anew: the issue may be gone from the page already.
+const intentFile = "work/fix_next.json"
+
+// intent is a fix that was planned, and what it changes.
+type intent struct {
+	WorkItem string              `json:"work_item_id"`
+	Bundle   dossier.PatchBundle `json:"bundle"`
+	Result   patch.Result        `json:"result"`
+}
+
+// fix applies the patches of the issue's fix and returns those that change something.
 func (w *workers) fix(ctx context.Context, j *job, issue dossier.Issue) ([]string, error) {
 	in, done, err := w.gateInput(ctx, j.try.Dir, j.view, j.cfg, j.folder)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	patches, err := fixes.Plan(ctx, in, issue)
-	if err != nil {
-		return nil, err
+	will, begun := j.begun()
+	if !begun {
+		if will, err = j.intend(ctx, in, issue); err != nil {
+			return nil, err
+		}
 	}
-	bundle := dossier.PatchBundle{SchemaVersion: dossier.SchemaVersion, BaseRef: j.view.Pins.SiteSHA, Patches: patches}
-	applied, err := patch.Apply(in.Site, in.Context.AllowedPaths, bundle, j.cfg.Budgets)
-	if err != nil {
+	if _, err := patch.Apply(in.Site, in.Context.AllowedPaths, will.Bundle, j.cfg.Budgets); err != nil {
 		return nil, err
-	}
-	if len(applied.Applied) == 0 {
-		return nil, fault.New(fault.FixNoOp, "the fix of issue %s changes nothing", issue.ID)
 	}
 	name := "fix_" + issue.ID + ".md"
-	return applied.Applied, j.file(name, "reports/"+name, "", fixReport(issue, bundle, applied))
+	return will.Result.Applied, j.file(name, "reports/"+name, "", fixReport(issue, will.Bundle, will.Result))
+}
+
+// intend plans the fix and writes down what it will do.
+func (j *job) intend(ctx context.Context, in *gates.Input, issue dossier.Issue) (intent, error) {
+	patches, err := fixes.Plan(ctx, in, issue)
+	if err != nil {
+		return intent{}, err
+	}
+	will := intent{
+		WorkItem: j.work.Key, Bundle: dossier.PatchBundle{SchemaVersion: dossier.SchemaVersion, BaseRef: j.view.Pins.SiteSHA, Patches: patches},
+	}
+	if will.Result, err = patch.Rehearse(in.Site, in.Context.AllowedPaths, will.Bundle, j.cfg.Budgets); err != nil {
+		return intent{}, err
+	}
+	if len(will.Result.Applied) == 0 {
+		return intent{}, fault.New(fault.FixNoOp, "the fix of issue %s changes nothing", issue.ID)
+	}
+	raw, err := dossier.Encode(will)
+	if err != nil {
+		return intent{}, err
+	}
+	_, err = j.folder.Write(intentFile, raw)
+	return will, err
+}
+
+// begun returns what an earlier attempt at this work item was about to do.
+func (j *job) begun() (intent, bool) {
+	var will intent
+	raw, err := j.folder.Read(intentFile)
+	if err != nil || json.Unmarshal(raw, &will) != nil {
+		return intent{}, false
+	}
+	return will, will.WorkItem == j.work.Key
 }
 
 func fixReport(issue dossier.Issue, bundle dossier.PatchBundle, applied patch.Result) []byte {

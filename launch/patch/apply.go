@@ -45,14 +45,8 @@ type Conflict struct {
 // list every [Conflict] in their details. If the disk fails while files are
 // written the error is INTERNAL and applying the bundle again finishes the work.
 func Apply(root *os.Root, allowed []string, bundle dossier.PatchBundle, budgets dossier.Budgets) (Result, error) {
-	if err := checkPaths(root, allowed, bundle.Patches); err != nil {
-		return Result{}, err
-	}
-	result, after, err := rehearse(root, bundle.Patches)
+	result, after, err := prepare(root, allowed, bundle, budgets)
 	if err != nil {
-		return Result{}, err
-	}
-	if err := checkBudgets(result.Changes, budgets); err != nil {
 		return Result{}, err
 	}
 	for _, c := range result.Changes {
@@ -61,6 +55,27 @@ func Apply(root *os.Root, allowed []string, bundle dossier.PatchBundle, budgets 
 		}
 	}
 	return result, nil
+}
+
+// Rehearse is [Apply] that writes nothing: it returns what Apply would.
+func Rehearse(root *os.Root, allowed []string, bundle dossier.PatchBundle, budgets dossier.Budgets) (Result, error) {
+	result, _, err := prepare(root, allowed, bundle, budgets)
+	return result, err
+}
+
+// prepare checks the bundle and returns what each file becomes.
+func prepare(root *os.Root, allowed []string, bundle dossier.PatchBundle, budgets dossier.Budgets) (Result, map[string]content, error) {
+	if err := checkPaths(root, allowed, bundle.Patches); err != nil {
+		return Result{}, nil, err
+	}
+	result, after, err := rehearse(root, bundle.Patches)
+	if err == nil {
+		err = checkBudgets(result.Changes, budgets)
+	}
+	if err != nil {
+		return Result{}, nil, err
+	}
+	return result, after, nil
 }
 
 // checkPaths refuses the bundle if any path is not allowed or leads through a link.

@@ -194,3 +194,30 @@ func TestDiffReportIsTheSameForTheSameLaunch(t *testing.T) {
 		t.Errorf("%s", reports[0])
 	}
 }
+
+func TestARehearsalSaysWhatApplyDoesAndWritesNothing(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	bundle := dossier.PatchBundle{Patches: []dossier.Patch{{ID: "p1", Type: dossier.CreateFile, Path: "content/a.md", NewContent: "a\n", ContentHash: Hash([]byte("a\n"))}}}
+	said, err := Rehearse(root, []string{"content/**"}, bundle, dossier.Budgets{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := root.Stat("content"); err == nil {
+		t.Error("the rehearsal wrote")
+	}
+	did, err := Apply(root, []string{"content/**"}, bundle, dossier.Budgets{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(did, said); diff != "" || len(said.Applied) != 1 {
+		t.Errorf("Apply did other things: %s", diff)
+	}
+	if _, err := Rehearse(root, []string{"other/**"}, bundle, dossier.Budgets{}); !fault.Is(err, fault.AllowedPathsViolation) {
+		t.Errorf("what is not allowed: %v", err)
+	}
+}
