@@ -9,9 +9,10 @@ import (
 )
 
 const (
-	queueSize    = 4096            // records that may wait
-	batchSize    = 256             // records in one transaction
-	writeTimeout = 5 * time.Second // for one batch; another process may hold the file
+	queueSize    = 4096                   // records that may wait
+	batchSize    = 256                    // records in one transaction
+	gatherTime   = 100 * time.Millisecond // how long the first record of a batch waits for others
+	writeTimeout = 5 * time.Second        // for one batch; another process may hold the file
 )
 
 // A recorder writes records behind the calls' back. Its goroutine starts with the
@@ -97,45 +98,48 @@ func (q *recorder) close(ctx context.Context) error {
 	}
 }
 
+// loop gathers records into batches: a transaction costs more than the call that it
+// records, so calls in a row share one.
 func (q *recorder) loop() {
 	defer close(q.stopped)
+	var batch []Record
+	var due <-chan time.Time
 	for {
 		select {
 		case r, ok := <-q.in:
 			if !ok {
+				q.write(batch)
 				return
 			}
-			q.write(q.batch(r))
-		case done := <-q.flushes:
-			for n := len(q.in); n > 0; {
-				batch := q.batch(<-q.in)
-				q.write(batch)
-				n -= len(batch)
+			if batch = append(batch, r); len(batch) == 1 {
+				due = time.After(gatherTime)
 			}
+			if len(batch) < batchSize {
+				continue
+			}
+			q.write(batch)
+		case <-due:
+			q.write(batch)
+		case done := <-q.flushes:
+			q.write(q.waiting(batch))
 			close(done)
 		}
+		batch, due = nil, nil
 	}
 }
 
-// batch returns first and what waits behind it. What arrives while a batch is
-// written makes the next one, so a lone record is written at once.
-func (q *recorder) batch(first Record) []Record {
-	batch := []Record{first}
-	for len(batch) < batchSize {
-		select {
-		case r, ok := <-q.in:
-			if !ok {
-				return batch
-			}
-			batch = append(batch, r)
-		default:
-			return batch
-		}
+// waiting appends what is queued now.
+func (q *recorder) waiting(batch []Record) []Record {
+	for range len(q.in) {
+		batch = append(batch, <-q.in)
 	}
 	return batch
 }
 
 func (q *recorder) write(batch []Record) {
+	if len(batch) == 0 {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 	err := q.store.insert(ctx, batch)
