@@ -40,7 +40,7 @@ type Options struct {
 
 type server struct {
 	o      Options
-	tools  map[string]tool.Tool // by name, and by the dotted names that are not listed
+	tools  map[string]tool.Tool // by name
 	listed []*mcp.Tool          // what tools/list answers
 }
 
@@ -53,7 +53,7 @@ func New(o Options) *mcp.Server {
 		Instructions: o.Instructions, Logger: o.Log,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	}
-	f := &followers{server: s, watched: map[string]*watch{}}
+	f := newFollowers(s)
 	if o.Resources != nil {
 		opts.SubscribeHandler, opts.UnsubscribeHandler = f.subscribe, f.unsubscribe
 	}

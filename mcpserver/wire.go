@@ -30,6 +30,9 @@ type envelope struct {
 	Details   any        `json:"details,omitempty"`
 }
 
+// rpcInvalid is JSON-RPC's code for parameters that are wrong.
+const rpcInvalid = -32602
+
 // wireError is the only place where a fault becomes what a client receives: a
 // JSON-RPC error or, for toolsets of the other style, a result with isError. The
 // error must not be wrapped, for the SDK drops the data of wrapped ones. t is nil for

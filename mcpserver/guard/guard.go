@@ -197,6 +197,31 @@ func (g *Guard) Do(ctx context.Context, c *Call, do func(context.Context) (json.
 	return out, text, err
 }
 
+// Read lets do read something that is no tool's, such as a resource. Drain, limit and
+// scope hold for it as for a call of a tool that reads, and a panic of do is INTERNAL;
+// it is not recorded. An error is a fault that is fit for the client.
+func (g *Guard) Read(who Caller, do func() error) (err error) {
+	c := &Call{Tool: &specs.Tool{Name: "reading", Effect: specs.Read}, Caller: who}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.New(fault.Internal, "internal error").Because(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		}
+		if err != nil {
+			err = g.Present(err)
+		}
+	}()
+	for _, ask := range []func(context.Context, *Call) (context.Context, func(), error){g.drain, g.limit, g.access} {
+		_, release, refused := ask(context.Background(), c)
+		if release != nil {
+			defer release()
+		}
+		if refused != nil {
+			return refused
+		}
+	}
+	return do()
+}
+
 // interrupted prefers why the call was interrupted to what that led to, unless the
 // tool had a fault of its own to tell.
 func interrupted(ctx context.Context, err error) error {

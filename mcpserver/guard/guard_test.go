@@ -211,6 +211,33 @@ func TestSecretsAreMaskedOnEveryWayOut(t *testing.T) {
 	}
 }
 
+func TestReadingIsBoundedLikeACall(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.PerMinute = 2 })
+	fine := func() error { return nil }
+	if err := r.Read(Caller{}, fine); err != nil {
+		t.Error(err)
+	}
+	if err := r.Read(Caller{Token: "t", Scopes: []Scope{ScopeRun}}, fine); !fault.Is(err, fault.AccessDenied) {
+		t.Errorf("without the scope: %v", err)
+	}
+	if err := r.Read(Caller{}, func() error { panic("of the house") }); !fault.Is(err, fault.Internal) || strings.Contains(err.Error(), "house") {
+		t.Errorf("a panic gives %v", err)
+	}
+	if err := r.Read(Caller{}, fine); !fault.Is(err, fault.RateLimited) {
+		t.Errorf("too often: %v", err)
+	}
+	if n := r.inFlight.Load(); n != 0 {
+		t.Errorf("%d are left in flight", n)
+	}
+	r.Drain()
+	if err := r.Read(Caller{Token: "u"}, fine); !fault.Is(err, fault.ShuttingDown) {
+		t.Errorf("while draining: %v", err)
+	}
+	if got := r.Mask("a " + secret); strings.Contains(got, secret) {
+		t.Error(got)
+	}
+}
+
 func TestAFaultWithoutAHintGetsTheRegistrys(t *testing.T) {
 	r := newRig(t, nil)
 	info, _ := specs.Error(fault.RunNotFound)
