@@ -74,6 +74,11 @@ func (c *config) bind(flags *pflag.FlagSet) {
 // the environment.
 func (c *cli) load(flags *pflag.FlagSet) error {
 	given := c.config
+	for _, s := range c.config.settings() {
+		if s.value.Kind() == reflect.Slice { // else the file would be read into what the flags gave
+			s.value.Set(reflect.AppendSlice(reflect.Zero(s.value.Type()), s.value))
+		}
+	}
 	if err := c.readFile(); err != nil {
 		return err
 	}

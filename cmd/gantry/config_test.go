@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+const configurationFile = "../../docs/configuration.md"
+
+// configurationDocument is docs/configuration.md: every setting, from the struct that
+// holds them.
+func configurationDocument() string {
+	var b strings.Builder
+	b.WriteString(`# Configuration
+
+Made from ` + "`cmd/gantry/config.go`" + ` by ` + "`go test ./cmd/gantry -update`" + `; do not edit.
+
+Every setting is a key of the configuration file and a flag of every command. A flag wins over the file, the file over the default.
+The file is the one that ` + "`--config FILE`" + ` names, else ` + "`gantry/gantry.toml`" + ` under ` + "`$XDG_CONFIG_HOME`" + `
+(` + "`~/.config`" + ` when that is not set), if it is there. An unknown key is refused.
+
+| key | flag | value | default | meaning |
+|---|---|---|---|---|
+`)
+	for _, s := range new(config).settings() {
+		kind := map[reflect.Kind]string{reflect.String: "text", reflect.Bool: "true or false", reflect.Int: "number", reflect.Slice: "list"}[s.value.Kind()]
+		help, standard := s.Help, s.Default
+		if before, after, ok := strings.Cut(s.Help, " (default: "); ok {
+			help, standard = before, strings.TrimSuffix(after, ")")
+		} else if standard == "" && kind == "true or false" {
+			standard = "`false`"
+		} else if standard != "" {
+			standard = "`" + standard + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | `--%s` | %s | %s | %s |\n", s.Key, s.Flag, kind, standard, help)
+	}
+	b.WriteString(`
+A file that changes two of them:
+
+` + "```toml" + `
+rate_limit = 300
+toolsets = ["launch"]
+` + "```" + `
+`)
+	return b.String()
+}
+
+func TestConfigurationDocumentSaysWhatTheSettingsAre(t *testing.T) {
+	want := configurationDocument()
+	if *update {
+		if err := os.WriteFile(configurationFile, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(configurationFile); err != nil || string(got) != want {
+		t.Errorf("%s is not what config.go says: %v (go test ./cmd/gantry -update writes it)", configurationFile, err)
+	}
+}
+
+// Every setting can be given in the file and as a flag of every command, and both
+// mean the same.
+func TestEverySettingIsAKeyAndAFlag(t *testing.T) {
+	root := rootCommand(streams{}, nil)
+	for _, s := range new(config).settings() {
+		if s.Key == "" || s.Flag == "" || s.Help == "" {
+			t.Errorf("setting %+v lacks a key, a flag or a meaning", s)
+		}
+		if root.PersistentFlags().Lookup(s.Flag) == nil {
+			t.Errorf("there is no flag --%s", s.Flag)
+		}
+		inFile, asFlag := otherValue(t, s)
+		fromFile := loaded(t, s.Key+" = "+inFile)
+		fromFlag := loaded(t, "", "--"+s.Flag+"="+asFlag)
+		standard := loaded(t, "")
+		if !reflect.DeepEqual(fromFile, fromFlag) {
+			t.Errorf("%s: the file gives %+v, the flag %+v", s.Key, fromFile, fromFlag)
+		}
+		if reflect.DeepEqual(fromFile, standard) {
+			t.Errorf("%s changes nothing", s.Key)
+		}
+		if both := loaded(t, s.Key+" = "+defaultValue(s), "--"+s.Flag+"="+asFlag); !reflect.DeepEqual(both, fromFlag) {
+			t.Errorf("%s: the flag does not win over the file", s.Key)
+		}
+	}
+}
+
+// otherValue is a value that is not the default, as TOML and as a flag.
+func otherValue(t *testing.T, s setting) (inFile, asFlag string) {
+	switch {
+	case s.Key == "log_format":
+		return `"text"`, "text"
+	case s.value.Kind() == reflect.Bool:
+		return "true", "true"
+	case s.value.Kind() == reflect.Int:
+		return "7", "7"
+	case s.value.Kind() == reflect.Slice:
+		return `["a", "b"]`, "a,b"
+	}
+	dir := t.TempDir()
+	return `"` + dir + `"`, dir
+}
+
+func defaultValue(s setting) string {
+	switch s.value.Kind() {
+	case reflect.Bool:
+		return "false"
+	case reflect.Int:
+		return s.Default
+	case reflect.Slice:
+		return `["x"]`
+	}
+	return `"` + map[string]string{"log_format": "json"}[s.Key] + `"`
+}
+
+// loaded is the configuration that a file and flags make.
+func loaded(t *testing.T, file string, flags ...string) config {
+	t.Helper()
+	home := t.TempDir()
+	write(t, filepath.Join(home, "gantry", "gantry.toml"), file+"\n")
+	c := &cli{std: streams{}, env: []string{"XDG_CONFIG_HOME=" + home, "HOME=/nonexistent"}}
+	set := pflag.NewFlagSet("gantry", pflag.ContinueOnError)
+	c.config.bind(set)
+	if err := set.Parse(flags); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.load(set); err != nil {
+		t.Fatal(err)
+	}
+	return c.config
+}
