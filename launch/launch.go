@@ -51,7 +51,7 @@ type Service struct {
 	reader  *artifacts.Reader
 
 	mu       sync.Mutex
-	verified map[runs.ID]Chain
+	statuses map[runs.ID]Status
 }
 
 // NewService returns a Service.
@@ -62,7 +62,7 @@ func NewService(o Options) *Service {
 	if o.Taskcards == "" {
 		o.Taskcards = "plans/taskcards"
 	}
-	return &Service{o: o, reader: artifacts.NewReader(o.Now), verified: map[runs.ID]Chain{}}
+	return &Service{o: o, reader: artifacts.NewReader(o.Now), statuses: map[runs.ID]Status{}}
 }
 
 // view returns a run that the caller may see. One of another owner or another

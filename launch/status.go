@@ -45,7 +45,7 @@ type Chain struct {
 }
 
 // Status returns how a run stands. A run whose journal is damaged is shown as it
-// was before the damage.
+// was before the damage. What is in it is shared: do not change it.
 func (s *Service) Status(ctx context.Context, id runs.ID, owner string) (Status, error) {
 	v, err := s.view(id, owner)
 	if fault.Is(err, fault.EventChainBroken) {
@@ -53,6 +53,9 @@ func (s *Service) Status(ctx context.Context, id runs.ID, owner string) (Status,
 	}
 	if err != nil {
 		return Status{}, err
+	}
+	if known, ok := s.remembered(v); ok {
+		return known, nil
 	}
 	chain, err := s.verify(ctx, v)
 	if err != nil {
@@ -72,36 +75,44 @@ func (s *Service) Status(ctx context.Context, id runs.ID, owner string) (Status,
 			out.Rollback = pr.RollbackSteps
 		}
 	}
+	s.remember(out)
 	return out, nil
 }
 
-// verify checks the run's whole journal, once for each head that it has.
-func (s *Service) verify(ctx context.Context, v *runs.View) (Chain, error) {
+// keptStatuses is how many statuses are remembered.
+const keptStatuses = 1024
+
+// remembered returns the status of a run that has not changed since it was asked for
+// last: callers poll.
+func (s *Service) remembered(v *runs.View) (Status, bool) {
 	s.mu.Lock()
-	known, ok := s.verified[v.RunID]
-	s.mu.Unlock()
-	if ok && known.Hash == v.Head {
-		return known, nil
+	defer s.mu.Unlock()
+	known, ok := s.statuses[v.RunID]
+	return known, ok && known.Chain.Hash == v.Head
+}
+
+// remember keeps a status for as long as the run's head stays. One of a damaged journal
+// is looked at again: somebody may put the file back.
+func (s *Service) remember(status Status) {
+	if !status.Chain.Verified {
+		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.statuses) >= keptStatuses {
+		clear(s.statuses)
+	}
+	s.statuses[status.ID] = status
+}
+
+// verify checks the run's whole journal.
+func (s *Service) verify(ctx context.Context, v *runs.View) (Chain, error) {
 	r, err := s.o.Store.Verify(ctx, v.RunID)
 	if err != nil {
 		return Chain{}, err
 	}
-	c := Chain{Verified: r.OK, Seq: v.Seq, Hash: v.Head, FirstBad: r.FirstBad}
-	if !c.Verified {
-		return c, nil // looked at again: somebody may have put the file back
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.verified) >= keptChains {
-		clear(s.verified)
-	}
-	s.verified[v.RunID] = c
-	return c, nil
+	return Chain{Verified: r.OK, Seq: v.Seq, Hash: v.Head, FirstBad: r.FirstBad}, nil
 }
-
-// keptChains is how many verified chains are remembered.
-const keptChains = 1024
 
 // salvage folds a damaged journal up to the damage.
 func (s *Service) salvage(id runs.ID, owner string) (*runs.View, error) {
