@@ -54,8 +54,9 @@ type FormatFact struct {
 	ClaimID string `json:"claim_id"`
 }
 
-// Workflow is something a user does with the product: a heading of its
-// documentation with the claims and snippets under it.
+// Workflow is something a user does with the product: a section of its
+// documentation with the claims and snippets in it. "usage/errors" is the tag of
+// the part "errors" of "usage".
 type Workflow struct {
 	Tag         string   `json:"workflow_tag"`
 	Title       string   `json:"title"`
@@ -161,6 +162,7 @@ type Snippet struct {
 	Language  string   `json:"language"` // lower-case fence word, "unknown" when there is none
 	Origin    string   `json:"origin"`   // fence, example_file
 	Title     string   `json:"title"`    // nearest heading, or the file's name
+	Lead      string   `json:"lead"`     // sentence of the document that introduces it, inline Markdown that ends with a colon; "" if there is none
 	Tags      []string `json:"tags"`     // install, quickstart, example, config, output, and slugs of the headings above
 	Syntax    string   `json:"syntax"`   // valid, invalid, unchecked
 	SyntaxErr string   `json:"syntax_error"`

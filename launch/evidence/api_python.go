@@ -2,13 +2,14 @@ package evidence
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
-const pythonReason = "Read from the top-level definitions of the modules; methods, re-exports and names made at run time are missing."
+const pythonReason = "Read from the definitions in the modules; inherited methods and names made at run time are missing."
 
 // pythonAPI reads the public functions and classes of each module.
 func (g *gatherer) pythonAPI() (modules []dossier.APIModule, reason string) {
@@ -17,25 +18,79 @@ func (g *gatherer) pythonAPI() (modules []dossier.APIModule, reason string) {
 			continue
 		}
 		name := pythonModule(file.Path)
-		if name == "" {
+		if name == "" || strings.HasPrefix(file.Path, "python2/") && g.hasUnder("python3/") {
 			continue
 		}
 		data, ok := g.read(file.Path, maxSource)
 		if !ok {
 			continue
 		}
-		if m := pythonFile(name, file.Path, string(data)); len(m.Symbols) > 0 {
+		m := pythonFile(name, file.Path, string(data))
+		if path.Base(file.Path) == "__init__.py" {
+			m.Symbols = append(m.Symbols, g.reexported(file.Path, string(data))...)
+		}
+		if len(m.Symbols) > 0 {
 			modules = append(modules, m)
 		}
 	}
 	return modules, pythonReason
 }
 
+// hasUnder reports whether the tree has a file whose path begins so.
+func (g *gatherer) hasUnder(prefix string) bool {
+	return slices.ContainsFunc(g.inv.Paths, func(f dossier.RepoFile) bool { return strings.HasPrefix(f.Path, prefix) })
+}
+
+var (
+	pythonFrom  = lazyregexp.New(`(?m)^from\s+\.([A-Za-z_][\w.]*)\s+import\s+(?:\(([^()]*)\)|([^\n(]*))`)
+	pythonAlias = lazyregexp.New(`^([A-Za-z]\w*)(?:\s+as\s+([A-Za-z]\w*))?$`)
+)
+
+// reexported returns what a package imports from its own modules to offer it: what
+// __all__ names, or without one, what comes from a private module.
+func (g *gatherer) reexported(file, src string) []dossier.APISymbol {
+	public := publicNames(src)
+	code := blankStrings(src)
+	var found []dossier.APISymbol
+	for _, m := range pythonFrom.FindAllStringSubmatch(code, -1) {
+		if public == nil && !strings.HasPrefix(m[1], "_") {
+			continue
+		}
+		origin := path.Join(path.Dir(file), strings.ReplaceAll(m[1], ".", "/")) + ".py"
+		data, ok := g.read(origin, maxSource)
+		if !ok {
+			continue
+		}
+		defined := pythonFile("", origin, string(data)).Symbols
+		for _, item := range strings.Split(m[2]+m[3], ",") {
+			name := pythonAlias.FindStringSubmatch(strings.TrimSpace(item))
+			if name == nil || name[2] != "" && name[2] != name[1] || public != nil && !public[name[1]] {
+				continue
+			}
+			for _, s := range defined {
+				if s.Name == name[1] || owner(s.Name) == name[1] {
+					found = append(found, s)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// owner is the class of a method named Class.method, or "".
+func owner(name string) string {
+	class, _, ok := strings.Cut(name, ".")
+	if !ok {
+		return ""
+	}
+	return class
+}
+
 // pythonModule returns the dotted name under which a file is imported, or "" for
 // a private one and for scripts that are not.
 func pythonModule(file string) string {
 	file = strings.TrimSuffix(file, ".py")
-	for _, root := range []string{"src/", "lib/"} {
+	for _, root := range []string{"src/", "lib/", "python3/", "python2/", "python/"} {
 		file = strings.TrimPrefix(file, root)
 	}
 	parts := strings.Split(file, "/")
@@ -55,7 +110,8 @@ func pythonModule(file string) string {
 
 var (
 	pythonName  = lazyregexp.New(`^[A-Za-z]\w*$`)
-	pythonDef   = lazyregexp.New(`^(async def|def|class)\s+([A-Za-z]\w*)`)
+	pythonDef   = lazyregexp.New(`^(\s*)(async def|def|class)\s+([A-Za-z]\w*)`)
+	pythonSelf  = lazyregexp.New(`\((self|cls)(, |\))`)
 	pythonAll   = lazyregexp.New(`(?s)(?:^|\n)__all__\s*(?::[^=\n]+)?=\s*[\[(](.*?)[\])]`)
 	pythonDoc   = lazyregexp.New(`(?s)^\s*(?:#[^\n]*\n\s*)*[rRuU]?("""|'''|"|')(.*)`)
 	pythonQuote = lazyregexp.New(`["']([^"']+)["']`)
@@ -67,26 +123,57 @@ func pythonFile(module, file, src string) dossier.APIModule {
 	public := publicNames(src)
 	code := blankStrings(src)
 	lines, original := strings.Split(code, "\n"), strings.Split(src, "\n")
+	class, inner := "", "" // the public class that a line is in, and how its methods are indented
 	for i, line := range lines {
+		if line != "" && !strings.ContainsAny(line[:1], " \t#)]}@\"'") {
+			class, inner = "", ""
+		}
 		match := pythonDef.FindStringSubmatch(line)
-		if match == nil || public != nil && !public[match[2]] {
+		if match == nil {
 			continue
 		}
+		name, kind := match[3], "func"
+		switch {
+		case match[1] != "" && inner == "" && class != "":
+			inner = match[1]
+			fallthrough
+		case match[1] != "":
+			if class == "" || match[1] != inner || match[2] == "class" {
+				continue
+			}
+			name, kind = class+"."+name, "method"
+		case public != nil && !public[name]:
+			continue
+		case match[2] == "class":
+			class, kind = name, "class"
+		}
 		end := definitionEnd(lines, i)
-		signature := strings.TrimSuffix(strings.Join(strings.Fields(strings.Join(original[i:end+1], " ")), " "), ":")
+		signature := strings.TrimSuffix(head(lines, original, i, end), ":")
 		if colon := strings.LastIndex(signature, "):"); colon > 0 && end == i {
 			signature = signature[:colon+1]
 		}
-		kind := "func"
-		if match[1] == "class" {
-			kind = "class"
+		signature = strings.NewReplacer("( ", "(", ", )", ")", " )", ")").Replace(signature)
+		if kind == "method" {
+			signature = pythonSelf.ReplaceAllStringFunc(signature, func(self string) string {
+				return "(" + strings.TrimPrefix(self[strings.IndexAny(self, ",)"):], ", ")
+			})
 		}
 		m.Symbols = append(m.Symbols, dossier.APISymbol{
-			Name: match[2], Kind: kind, Signature: shorten(signature), Path: file, Line: i + 1,
+			Name: name, Kind: kind, Signature: shorten(signature), Path: file, Line: i + 1,
 			Doc: docstring(strings.Join(original[min(end+1, len(original)):min(end+60, len(original))], "\n")),
 		})
 	}
 	return m
+}
+
+// head returns lines of a source in one, without comments: they end where the code
+// that is blanked ends.
+func head(code, original []string, from, to int) string {
+	var words []string
+	for i := from; i <= to; i++ {
+		words = append(words, strings.Fields(original[i][:len(strings.TrimRight(code[i], " \t"))])...)
+	}
+	return strings.Join(words, " ")
 }
 
 // definitionEnd returns the index of the line where a definition's head ends:
@@ -119,9 +206,27 @@ func docstring(text string) string {
 	if !ok || len(m[1]) == 1 && strings.Contains(body, "\n") {
 		return ""
 	}
-	doc := firstSentence(body)
+	doc := firstSentence(withoutTitle(body))
 	return escapeDoc(strings.ReplaceAll(rstRole.ReplaceAllString(doc, "`$1`"), "``", "`"))
 }
+
+// withoutTitle cuts what a docstring may begin with and that is no sentence: a title
+// with its underline, and a signature.
+func withoutTitle(body string) string {
+	lines := strings.Split(strings.TrimSpace(body), "\n")
+	for len(lines) > 1 && rstAdornment.MatchString(strings.TrimSpace(lines[0])) {
+		lines = lines[1:] // an overline, or what is left
+	}
+	if len(lines) > 1 && rstAdornment.MatchString(strings.TrimSpace(lines[1])) {
+		lines = lines[2:]
+	}
+	if len(lines) > 0 && pythonCall.MatchString(strings.TrimSpace(lines[0])) {
+		lines = lines[1:]
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+var pythonCall = lazyregexp.New(`^[A-Za-z_][\w.]*\(.*\)( ?->.*)?$`)
 
 // publicNames reads a literal __all__; nil when there is none.
 func publicNames(src string) map[string]bool {

@@ -70,3 +70,32 @@ func TestDeclarationsSayMoreThanScripts(t *testing.T) {
 		t.Errorf("%d names: %+v", n, r.Facts.APISurface.Modules)
 	}
 }
+
+func TestPythonPackagesOfferWhatTheyTakeFromPrivateModules(t *testing.T) {
+	r := gather(t, write(t, map[string]string{
+		"pyproject.toml":      "[project]\nname = \"box\"\nversion = \"1.0\"\n",
+		"src/box/__init__.py": "\"\"\"\nbox\n~~~\n\nBoxes for people.\n\"\"\"\n__all__ = (\"load\", \"Error\")\n\nfrom ._parser import Error, load, secret\nfrom . import other\n",
+		"src/box/_parser.py":  "class Error(ValueError):\n    \"\"\"Raised for a :class:`Box` that is broken.\"\"\"\n\n    @property\n    def line(self):\n        \"\"\"line() -> int\n        The broken line.\"\"\"\n        def inner(): pass\n\n    def _hidden(self): pass\n\n\ndef load(text, *, strict=True):\n    \"\"\"Loads boxes.\"\"\"\n\ndef secret(): pass\n",
+		"src/box/other.py":    "def free(): pass\n",
+		"python2/box/x.py":    "def old(): pass\n", "python3/box/y.py": "def new(): pass\n",
+	}), evidence.Options{})
+	for _, want := range []dossier.APISymbol{
+		{Name: "load", Kind: "func", Signature: "def load(text, *, strict=True)", Doc: "Loads boxes.", Path: "src/box/_parser.py", Line: 13},
+		{Name: "Error", Kind: "class", Signature: "class Error(ValueError)", Doc: "Raised for a `Box` that is broken.", Path: "src/box/_parser.py", Line: 1},
+		{Name: "Error.line", Kind: "method", Signature: "def line()", Doc: "The broken line.", Path: "src/box/_parser.py", Line: 5},
+	} {
+		got := symbol(t, r, "box", want.Name)
+		want.ClaimID = got.ClaimID
+		if got != want {
+			t.Errorf("%+v\nwant %+v", got, want)
+		}
+	}
+	symbol(t, r, "box.other", "free")
+	symbol(t, r, "box.y", "new")
+	if n := r.Facts.APISurface.Symbols; n != 5 {
+		t.Errorf("%d names: %+v", n, r.Facts.APISurface.Modules)
+	}
+	if doc := r.Facts.APISurface.Modules[0].Doc; doc != "Boxes for people." {
+		t.Errorf("the package's documentation is %q", doc)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
@@ -115,7 +116,21 @@ func (g *gatherer) readmeRuntimes() {
 			continue
 		}
 		if name, version := runtimeVersion(plainText(claim.Text)); version != "" {
+			g.confirmRuntime("runtime "+name, version, claim)
 			g.record("runtime "+name, version, claim.ID, source)
+		}
+	}
+}
+
+const maxRepeat = 60 // characters of a sentence that says no more than its version
+
+// confirmRuntime adds the README's lines to the claim of a manifest that states the
+// same minimum version, so that it is told once.
+func (g *gatherer) confirmRuntime(subject, version string, claim *dossier.Claim) {
+	for _, s := range g.statements {
+		if s.subject == subject && s.sourceType == fromManifest && sameVersion(s.value, version) && utf8.RuneCountInString(plainText(claim.Text)) <= maxRepeat {
+			g.claims.cite(s.claim, claim.Citations[0])
+			g.repeats[claim.ID] = true
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"path"
 	"strings"
 	"unicode"
+
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // document is a text of the repository as blocks, whatever markup it is in.
@@ -142,7 +144,20 @@ func (g *gatherer) readDocuments(ctx context.Context) {
 		}
 		doc := document{path: name, readme: i == 0 && isReadme(name), entry: entries[name]}
 		doc.blocks = parseDocument(name, withoutLongLines(data))
+		doc.liftContents()
 		g.docs = append(g.docs, doc)
+	}
+}
+
+var contentsHeading = lazyregexp.New(`(?i)^\W*(table of contents|contents|toc)\W*$`)
+
+// liftContents takes code out from under the heading of the table of contents,
+// behind which it stands.
+func (d document) liftContents() {
+	for i := range d.blocks {
+		if b := &d.blocks[i]; b.kind == code && contentsHeading.MatchString(b.section().title) {
+			b.headings = b.headings[:len(b.headings)-1]
+		}
 	}
 }
 

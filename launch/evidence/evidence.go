@@ -83,10 +83,11 @@ type gatherer struct {
 	firstLines []*dossier.Claim  // the README's opening sentences
 	unread     []string          // documents that could not be read as prose
 	packages   map[string]string // import path → package name, of Go
+	repeats    map[string]bool   // claims that say what a manifest's claim says
 }
 
 func newGatherer(root *os.Root, inv dossier.RepoInventory, opts Options) *gatherer {
-	g := &gatherer{root: root, inv: inv, opts: opts, name: productName(opts, inv), packages: map[string]string{}}
+	g := &gatherer{root: root, inv: inv, opts: opts, name: productName(opts, inv), packages: map[string]string{}, repeats: map[string]bool{}}
 	g.claims = newClaimSet(opts.RulesetVersion)
 	g.facts = dossier.ProductFacts{
 		SchemaVersion: dossier.SchemaVersion, ProductName: g.name, ProductSlug: opts.ProductSlug,

@@ -7,12 +7,6 @@ import (
 	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
-// shortItem is a feature bullet too short to stand alone.
-type shortItem struct {
-	text string
-	b    block
-}
-
 // item adds a list item: as a sentence, as the end of its lead-in, or, in a list
 // of features, as it stands.
 func (r *proseReader) item(b block) {
@@ -48,10 +42,6 @@ func (r *proseReader) item(b block) {
 		r.addKind(b, first, kindOfClaim(plainText(first.text), b.headings, true, r.intro(b)))
 		return
 	}
-	if len(strings.Fields(first.plain)) < minItem {
-		r.short = append(r.short, shortItem{strings.TrimRight(first.text, " .;,"), b})
-		return
-	}
 	first.text = finish(upperFirst(first.text))
 	r.addKind(b, first, kindFeature)
 }
@@ -75,55 +65,3 @@ func (r *proseReader) subject(lead string) string {
 }
 
 var itSubject = lazyregexp.New(`(?i)^it (also )?`)
-
-// shortItems states the short bullets of each list as one claim.
-func (r *proseReader) shortItems() {
-	byList := map[int][]shortItem{}
-	var order []int
-	for _, item := range r.short {
-		if byList[item.b.list] == nil {
-			order = append(order, item.b.list)
-		}
-		byList[item.b.list] = append(byList[item.b.list], item)
-	}
-	for _, list := range order {
-		items := byList[list]
-		for len(items) > 1 {
-			n := min(len(items), 8)
-			if rest := len(items) - n; rest == 1 {
-				n--
-			}
-			r.addShort(items[:n])
-			items = items[n:]
-		}
-	}
-}
-
-func (r *proseReader) addShort(items []shortItem) {
-	words := make([]string, len(items))
-	for i, item := range items {
-		words[i] = lowerFirst(item.text)
-	}
-	text := finish(r.g.name + " names these features: " + enumerate(words))
-	if utf8.RuneCountInString(plainText(text)) > maxChars {
-		return
-	}
-	for _, item := range items {
-		r.g.claims.add(text, kindFeature, fact, r.doc.anchor(item.b), cite(r.doc.path, item.b.start, item.b.end, r.sourceType(item.b)))
-	}
-	r.count++
-}
-
-// enumerate joins words with commas and a final "and".
-func enumerate(words []string) string {
-	switch n := len(words); n {
-	case 0:
-		return ""
-	case 1:
-		return words[0]
-	case 2:
-		return words[0] + " and " + words[1]
-	default:
-		return strings.Join(words[:n-1], ", ") + ", and " + words[n-1]
-	}
-}

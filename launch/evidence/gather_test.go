@@ -228,8 +228,8 @@ func TestSnippetsCarryTheirPlaceAndSyntax(t *testing.T) {
 		}
 	}
 	want := []row{
-		{"README.md:24-24", "sh", "fence", "Install", "unchecked", "install widget"},
-		{"README.md:32-32", "go", "fence", "Usage", "valid", "usage widget"},
+		{"README.md:24-24", "sh", "fence", "Install", "unchecked", "README.md#install install widget"},
+		{"README.md:32-32", "go", "fence", "Usage", "valid", "README.md#usage usage widget"},
 		{"examples/turn/main.go:01-03", "go", "example_file", "Turn", "valid", "example turn"},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(row{})); diff != "" {
@@ -326,7 +326,7 @@ func TestPythonRepositoryWithRSTReadme(t *testing.T) {
 	for _, s := range r.Snippets.Snippets {
 		places = append(places, s.Path+":"+itoa(s.StartLine)+"-"+itoa(s.EndLine)+" "+s.Language+" "+s.Content)
 	}
-	if diff := cmp.Diff([]string{"README.rst:21-21 unknown $ pip install click\n", "README.rst:29-29 python import click\n"}, places); diff != "" {
+	if diff := cmp.Diff([]string{"README.rst:21-21 bash $ pip install click\n", "README.rst:29-29 python import click\n"}, places); diff != "" {
 		t.Error(diff)
 	}
 	// MIT in the manifest, GPL in the file; 3.10 in the manifest, 3.8 in the README: the manifest wins.

@@ -41,9 +41,9 @@ func (g *gatherer) fromDocument(doc document) int {
 			r.item(b)
 			continue
 		}
+		r.leads = i+1 < len(doc.blocks) && doc.blocks[i+1].kind == code
 		r.paragraph(b)
 	}
-	r.shortItems()
 	return r.count
 }
 
@@ -70,7 +70,7 @@ type proseReader struct {
 	count    int
 	product  *lazyregexp.Regexp
 	previous *sentence // the sentence right before, if it became a claim
-	short    []shortItem
+	leads    bool      // code follows the block
 }
 
 // neutral puts a plain word where a text names the product, so that a product
@@ -106,6 +106,9 @@ func (r *proseReader) unlabelled(text string) string {
 // before is joined to it.
 func (r *proseReader) sentence(b block, s sentence) {
 	s.text = r.named(r.trimmed(s.text))
+	if text, ok := strings.CutSuffix(s.text, ":"); ok && r.leads {
+		s.text = finish(text)
+	}
 	s.plain = plainText(s.text)
 	before := r.previous
 	r.previous = nil
@@ -254,10 +257,13 @@ func (r *proseReader) sourceType(b block) string {
 	return fromTechnical
 }
 
+// conditional matches sentences about a case and not about the product.
+var conditional = lazyregexp.New(`(?i)^(if|when|unless|by default|the only)\b`)
+
 // kindOfClaim sorts by wording first, then by the innermost heading that says something.
 func kindOfClaim(plain string, headings []heading, readme, intro bool) string {
 	switch {
-	case limitationWords.MatchString(plain):
+	case limitationWords.MatchString(plain) && (readme || !conditional.MatchString(plain) && !strings.Contains(plain, "no longer")):
 		return kindLimitation
 	case compatibilityWords.MatchString(plain):
 		return kindCompatibility

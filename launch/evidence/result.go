@@ -59,8 +59,11 @@ func (g *gatherer) group(sorted []dossier.Claim) {
 	}
 	lost := g.lost()
 	for _, claim := range g.claims.order {
-		if lost[claim.ID] {
+		if lost[claim.ID] || g.repeats[claim.ID] {
 			continue
+		}
+		if p := g.facts.Positioning; claim.Kind == kindFeature && (claim.ID == p.ShortDescription.ClaimID || claim.ID == p.Tagline.ClaimID) {
+			continue // it opens the page
 		}
 		switch claim.Kind {
 		case kindFeature, kindFormat:

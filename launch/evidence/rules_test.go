@@ -145,10 +145,16 @@ func TestJavaScriptScannerIsNotFooled(t *testing.T) {
 func TestPythonScannerIsNotFooled(t *testing.T) {
 	src := "\"\"\"Module doc.\n\ndef no1(): pass\n\"\"\"\n# def no2(): pass\nTEXT = '''\nclass No3:\n'''\nif True:\n    def no4(): pass\n\nclass Box(Base):\n    '''A box. Of things.'''\n    def method(self): pass\n\nasync def run(\n    a: int = 1,  # the :\n    b=\"x:y\",\n) -> None:\n    \"\"\"Run it all.\"\"\"\n\ndef _private(): pass\n"
 	m := pythonFile("w.box", "w/box.py", src)
-	if len(m.Symbols) != 2 || m.Doc != "Module doc." {
+	if len(m.Symbols) != 3 || m.Doc != "Module doc." {
 		t.Fatalf("%+v", m)
 	}
-	box, run := m.Symbols[0], m.Symbols[1]
+	box, method, run := m.Symbols[0], m.Symbols[1], m.Symbols[2]
+	if method.Name != "Box.method" || method.Kind != "method" || method.Signature != "def method()" || method.Line != 14 {
+		t.Errorf("%+v", method)
+	}
+	if run.Signature != `async def run(a: int = 1, b="x:y") -> None` {
+		t.Errorf("signature %s", run.Signature)
+	}
 	if box.Name != "Box" || box.Kind != "class" || box.Doc != "A box." || box.Line != 12 || box.Signature != "class Box(Base)" {
 		t.Errorf("%+v", box)
 	}

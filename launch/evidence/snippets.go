@@ -22,12 +22,12 @@ const (
 // collectSnippets catalogues the code of the documents and the example files.
 func (g *gatherer) collectSnippets(ctx context.Context) {
 	for _, doc := range g.docs {
-		for _, b := range doc.blocks {
+		for i, b := range doc.blocks {
 			if ctx.Err() != nil {
 				return
 			}
 			if b.kind == code && len(g.snippets) < maxSnippets {
-				g.fence(doc, b)
+				g.fence(doc, i)
 			}
 		}
 	}
@@ -42,12 +42,14 @@ func (g *gatherer) collectSnippets(ctx context.Context) {
 	})
 }
 
-func (g *gatherer) fence(doc document, b block) {
+// fence catalogues the i-th block of a document.
+func (g *gatherer) fence(doc document, i int) {
+	b := doc.blocks[i]
 	title := b.section().title
 	if title == "" {
 		title = path.Base(doc.path)
 	}
-	tags := map[string]bool{}
+	tags := map[string]bool{sectionTag(doc, b.headings): true}
 	for _, h := range b.headings {
 		if h.slug != "" {
 			tags[h.slug] = true
@@ -59,10 +61,32 @@ func (g *gatherer) fence(doc document, b block) {
 		}
 	}
 	lang := fenceWord(b.info)
+	if lang == "unknown" {
+		lang = g.guessed(doc, b.content)
+	}
 	if lang == "console" || lang == "output" || lang == "text" {
 		tags["output"] = true
 	}
-	g.addSnippet(doc.path, b.start, b.end, lang, "fence", title, tags, b.content)
+	if id := g.addSnippet(doc.path, b.start, b.end, lang, "fence", title, tags, b.content); id != "" {
+		g.snippets[len(g.snippets)-1].Lead = g.lead(doc, i)
+	}
+}
+
+var (
+	pythonCode = lazyregexp.New(`(?m)^(>>> |import \w|from [\w.]+ import |def \w+\(|class \w+[(:]|@\w|(if|for|with|while) .*:$|try:$|[a-z_][\w.]* = |[a-z_][\w.]*\(.*\)$)`)
+	shellCode  = lazyregexp.New(`^(\$ \w|(go (get|install|run|build|test)|npm|npx|yarn|pnpm|pip|pipx|uv|cargo|git|curl|docker|make|brew|apt|apt-get|gem|composer|dotnet) [\w-])`)
+)
+
+// guessed is the language of code that names none: what the first characters
+// leave no doubt about. Sphinx takes literal blocks for Python.
+func (g *gatherer) guessed(doc document, content string) string {
+	switch {
+	case shellCode.MatchString(content):
+		return "bash"
+	case g.inv.Profile.PlatformFamily == "python" && path.Ext(doc.path) == ".rst" && pythonCode.MatchString(content):
+		return "python"
+	}
+	return "unknown"
 }
 
 // tagRule ties a tag to the headings that earn it.
@@ -146,22 +170,45 @@ func (g *gatherer) exampleFile(name string) {
 		return
 	}
 	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
+	start := afterNotice(lines)
 	end := len(lines)
-	if end > maxExampleLines {
-		end = coherentEnd(lines[:maxExampleLines+1])
+	if end-start > maxExampleLines {
+		end = start + coherentEnd(lines[start:start+maxExampleLines+1])
 	}
-	if end == 0 {
+	if end == start {
 		return
 	}
 	title := exampleTitle(name)
 	tags := map[string]bool{"example": true, slugOf(title): true}
-	id := g.addSnippet(name, 1, end, lang, "example_file", title, tags, strings.Join(lines[:end], "\n"))
+	id := g.addSnippet(name, start+1, end, lang, "example_file", title, tags, strings.Join(lines[start:end], "\n"))
 	if id == "" {
 		return
 	}
 	g.facts.Examples = append(g.facts.Examples, dossier.Example{
 		ID: slugOf(strings.TrimSuffix(name, path.Ext(name))), Title: title, Tags: sortedSet(tags), PrimarySnippet: id,
 	})
+}
+
+var (
+	lineComment = lazyregexp.New(`^(//|#|--|;)`)
+	notice      = lazyregexp.New(`(?i)\b(copyright|licen[sc]ed?|all rights reserved|SPDX)\b`)
+)
+
+// afterNotice returns how many lines the copyright notice takes with which a file
+// begins, up to the code after the blank line below it; 0 if there is none.
+func afterNotice(lines []string) int {
+	end, found := 0, false
+	for end < len(lines) && lineComment.MatchString(lines[end]) && !strings.HasPrefix(lines[end], "#!") && !strings.HasPrefix(lines[end], "//go:") {
+		found = found || notice.MatchString(lines[end])
+		end++
+	}
+	if !found || end == len(lines) || strings.TrimSpace(lines[end]) != "" {
+		return 0
+	}
+	for end < len(lines) && strings.TrimSpace(lines[end]) == "" {
+		end++
+	}
+	return end
 }
 
 // coherentEnd returns how many lines to keep: up to the last blank line that a

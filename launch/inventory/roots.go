@@ -13,9 +13,12 @@ import (
 // Preferred ones that exist come first.
 func (t *tree) findRoots(opts Options) {
 	t.testRoots = t.topmost(testDirs, nil)
-	t.docRoots = t.topmost(docDirs, opts.PreferredDocRoots)
+	t.docRoots = t.topmost(docDirs, slices.Concat(opts.PreferredDocRoots, contentDirs))
 	t.exampleRoots = t.topmost(exampleDirs, opts.PreferredExampleRoots)
 }
+
+// contentDirs are where sites that live beside the product keep their pages.
+var contentDirs = []string{"site/content", "website/content", "www/content"}
 
 // topmost returns the folders with one of the names that lie in no other such
 // folder, nor in a vendored or a test folder.

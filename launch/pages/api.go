@@ -24,13 +24,18 @@ func (b *book) moduleLine(m dossier.APIModule, name string) string {
 }
 
 // apiNotes are the claims on the API that are not about a module or symbol that is
-// listed anyway.
+// listed anyway, and not told in a guide.
 func (b *book) apiNotes(string) []item {
 	listed := map[string]bool{}
 	for _, m := range b.Facts.APISurface.Modules {
 		listed[m.ClaimID] = true
 		for _, s := range m.Symbols {
 			listed[s.ClaimID] = true
+		}
+	}
+	for _, w := range b.Facts.Workflows {
+		for _, id := range w.ClaimIDs {
+			listed[id] = true // the guides tell it
 		}
 	}
 	var items []item

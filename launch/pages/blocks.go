@@ -120,7 +120,7 @@ func (f *filler) lines(it item) int {
 	case it.heading != "":
 		return 3
 	case it.snippet != "":
-		return strings.Count(f.escaped[it.snippet], "\n") + 5
+		return strings.Count(f.escaped[it.snippet], "\n") + 7
 	case it.gap:
 		return 2
 	}

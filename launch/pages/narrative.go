@@ -2,6 +2,7 @@ package pages
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -9,25 +10,48 @@ import (
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
-// quickstart tells the first steps: those that the documentation calls so, else
-// the first of the ruleset's workflows that shows code.
+// quickstart tells the first steps: the code that the README opens with, then the
+// best of the ruleset's workflows that show code.
 func (b *book) quickstart(string) []item {
-	items := b.narrative(b.Facts.ClaimGroups.QuickstartSteps, b.tagged("quickstart"))
+	items := b.group(introduction)
 	for _, tag := range b.Ruleset.FirstSteps {
-		if slices.ContainsFunc(items, func(it item) bool { return it.snippet != "" }) {
-			break
-		}
 		for _, w := range b.Facts.Workflows {
-			if Slug(w.Tag) == tag && len(items) == 0 {
-				items = b.workflowItems(w.Tag)
+			top, ok := upTo(w.Tag, tag)
+			if told := b.group(top); ok && showsCode(told) {
+				if title := b.titleOf(top); len(items) > 0 && title != "" {
+					items = append(items, item{heading: title})
+				}
+				return append(items, told...)
 			}
 		}
 	}
-	return items
+	if len(items) > 0 {
+		return items
+	}
+	return b.narrative(b.Facts.ClaimGroups.QuickstartSteps, b.tagged("quickstart"))
 }
 
-// workflowItems tells a workflow in the order of its documentation. Tags are not
-// unique, so a snippet belongs to it only if it stands in the same file as its claims.
+// introduction is the workflow of what stands before the README's second heading.
+const introduction = "introduction"
+
+// upTo returns the tag up to and with the part of the name.
+func upTo(tag, name string) (string, bool) {
+	parts := strings.Split(tag, "/")
+	i := slices.Index(parts, name)
+	return strings.Join(parts[:i+1], "/"), i >= 0
+}
+
+func (b *book) titleOf(tag string) string {
+	w, _ := b.workflow(tag)
+	return plainText(w.Title)
+}
+
+func showsCode(items []item) bool {
+	return slices.ContainsFunc(items, func(it item) bool { return it.snippet != "" })
+}
+
+// workflowItems tells a workflow in the order of its documentation, without its
+// parts. A snippet belongs to it only if it stands in the same file as its claims.
 func (b *book) workflowItems(subject string) []item {
 	w, _ := b.workflow(subject)
 	files := map[string]bool{}
@@ -43,15 +67,48 @@ func (b *book) workflowItems(subject string) []item {
 	return b.narrative(w.ClaimIDs, snippets)
 }
 
+// group tells a workflow and then its parts, each under its title.
+func (b *book) group(tag string) []item {
+	items := b.workflowItems(tag)
+	for _, part := range b.Facts.Workflows {
+		if strings.HasPrefix(part.Tag, tag+"/") && !b.housekeeping(path.Base(part.Tag)) {
+			if told := b.workflowItems(part.Tag); len(told) > 0 {
+				items = append(append(items, item{heading: cmp.Or(plainText(part.Title), part.Tag)}), told...)
+			}
+		}
+	}
+	return items
+}
+
+// roots lists the workflows that are no part of another.
+func (b *book) roots() []dossier.Workflow {
+	var roots []dossier.Workflow
+	tags := map[string]bool{}
+	for _, w := range b.Facts.Workflows {
+		tags[w.Tag] = true
+	}
+	for _, w := range b.Facts.Workflows {
+		part := false
+		for up := path.Dir(w.Tag); up != "." && up != "/"; up = path.Dir(up) {
+			part = part || tags[up]
+		}
+		if !part {
+			roots = append(roots, w)
+		}
+	}
+	return roots
+}
+
 // smallWorkflows tells the workflows that are too small for a guide of their own,
 // each under its title.
 func (b *book) smallWorkflows(string) []item {
 	var items []item
-	for _, w := range b.Facts.Workflows {
-		if b.skips(w) || b.isGuide(w) {
+	shown := b.firstStepsShown()
+	for _, w := range b.roots() {
+		if b.skips(w, shown) || b.isGuide(w) {
 			continue
 		}
-		if told := b.workflowItems(w.Tag); len(told) > 0 {
+		if told := b.group(w.Tag); len(told) > 0 {
 			items = append(append(items, item{heading: cmp.Or(plainText(w.Title), w.Tag)}), told...)
 		}
 	}
@@ -59,21 +116,55 @@ func (b *book) smallWorkflows(string) []item {
 }
 
 // skips reports whether no page is wanted on the workflow: by the ruleset, or
-// because the first steps tell all of it.
-func (b *book) skips(w dossier.Workflow) bool {
-	skip := b.Ruleset.SkipWorkflows
-	if slices.Contains(skip, Slug(w.Tag)) || slices.Contains(skip, Slug(plainText(w.Title))) {
+// because the first steps, which have shown the given, tell all of it.
+func (b *book) skips(w dossier.Workflow, shown map[string]bool) bool {
+	if b.housekeeping(path.Base(w.Tag)) || b.housekeeping(Slug(plainText(w.Title))) {
 		return true
 	}
-	first := map[string]bool{}
-	for _, it := range append(b.quickstart(""), b.install("")...) {
-		first[b.key(it)] = true
+	return !slices.ContainsFunc(b.group(w.Tag), func(it item) bool { return it.heading == "" && !shown[b.key(it)] })
+}
+
+func (b *book) housekeeping(slug string) bool {
+	return slices.Contains(b.Ruleset.SkipWorkflows, slug) || strings.HasPrefix(slug, "what-is-") || strings.HasPrefix(slug, "why-")
+}
+
+// firstStepsShown is what the page with the first steps has room for.
+func (b *book) firstStepsShown() map[string]bool {
+	shown := map[string]bool{}
+	keep := func(block Block, items []item) {
+		claims, snippets := block.MaxClaims, block.MaxSnippets
+		for _, it := range items {
+			room := &claims
+			if it.snippet != "" {
+				room = &snippets
+			}
+			if it.heading == "" && *room > 0 {
+				*room--
+				shown[b.key(it)] = true
+			}
+		}
 	}
-	return !slices.ContainsFunc(b.workflowItems(w.Tag), func(it item) bool { return !first[b.key(it)] })
+	for _, rule := range b.Ruleset.Pages {
+		for _, block := range rule.Blocks {
+			switch block.Source {
+			case "quickstart":
+				keep(block, b.quickstart(""))
+			case "install":
+				keep(block, b.install(""))
+			}
+		}
+	}
+	return shown
 }
 
 func (b *book) isGuide(w dossier.Workflow) bool {
-	return len(b.workflowItems(w.Tag)) >= b.Ruleset.GuideEvidence
+	n := 0
+	for _, it := range b.group(w.Tag) {
+		if it.heading == "" {
+			n++
+		}
+	}
+	return n >= b.Ruleset.GuideEvidence
 }
 
 // narrative tells claims and snippets in the order in which they stand in the

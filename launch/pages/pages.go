@@ -17,6 +17,7 @@
 //
 //	<!-- snippet_id: s0123456789abcdef -->
 //
+// after the sentence that introduces it in its document, which ends with a colon,
 // except that Hugo shortcodes in it are escaped; [page.UnescapeHugo] undoes that exactly.
 // Lines that hold nothing but links are navigation and need no marker. The page's
 // title is its front matter's, so the body begins with headings of level two.

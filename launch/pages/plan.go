@@ -132,8 +132,9 @@ func (p *planner) subjects(rule Rule) []string {
 	var list []string
 	switch rule.ForEach {
 	case "workflow":
-		for _, w := range p.Facts.Workflows {
-			if !p.skips(w) && p.isGuide(w) {
+		shown := p.firstStepsShown()
+		for _, w := range p.roots() {
+			if !p.skips(w, shown) && p.isGuide(w) {
 				list = append(list, w.Tag)
 			}
 		}

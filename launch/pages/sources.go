@@ -37,7 +37,7 @@ var sources = map[string]func(b *book, subject string) []item{
 	"commands":      (*book).commands,
 	"install":       (*book).install,
 	"quickstart":    (*book).quickstart,
-	"workflow":      (*book).workflowItems,
+	"workflow":      (*book).group,
 	"workflows":     (*book).smallWorkflows,
 	"limitations":   groupOf(func(g dossier.ClaimGroups) []string { return g.Limitations }),
 	"compatibility": groupOf(func(g dossier.ClaimGroups) []string { return g.CompatibilityNotes }),
@@ -54,19 +54,41 @@ var sources = map[string]func(b *book, subject string) []item{
 func groupOf(group func(dossier.ClaimGroups) []string) func(*book, string) []item {
 	return func(b *book, _ string) []item {
 		var items []item
-		for _, id := range group(b.Facts.ClaimGroups) {
-			items = append(items, item{claims: []string{id}, bullet: 1})
+		ids := group(b.Facts.ClaimGroups)
+		for _, id := range ids {
+			if !b.saidMore(id, ids) {
+				items = append(items, item{claims: []string{id}, bullet: 1})
+			}
 		}
 		return items
 	}
 }
 
+// saidMore reports whether another of the claims begins with the words of this one
+// and goes on.
+func (b *book) saidMore(id string, ids []string) bool {
+	words := told(b.texts[id])
+	return slices.ContainsFunc(ids, func(other string) bool {
+		rest, ok := strings.CutPrefix(told(b.texts[other]), words)
+		return ok && strings.IndexAny(rest, " ,;:") == 0
+	})
+}
+
+// positioning tells what the product is: the tagline, in its own words where it is
+// no sentence, and the short description.
 func (b *book) positioning(string) []item {
+	tagline, short := b.Facts.Positioning.Tagline, b.Facts.Positioning.ShortDescription
 	var items []item
-	for _, fact := range []dossier.Fact{b.Facts.Positioning.Tagline, b.Facts.Positioning.ShortDescription} {
-		items = append(items, item{claims: []string{fact.ClaimID}})
+	if !b.saidMore(tagline.ClaimID, []string{short.ClaimID}) {
+		it := item{claims: []string{tagline.ClaimID}}
+		if strings.Contains(b.texts[tagline.ClaimID], " is described as ") {
+			if words := b.value(tagline.Value); words != "" {
+				it.text = stopped(words)
+			}
+		}
+		items = append(items, it)
 	}
-	return items
+	return append(items, item{claims: []string{short.ClaimID}})
 }
 
 func (b *book) details(string) []item {

@@ -76,6 +76,10 @@ func (w *writer) snippet(id string) {
 		fence += "`"
 	}
 	w.blank()
+	if lead := inline(w.snippets[id].Lead, w.repo, w.snippets[id].Path); strings.HasSuffix(lead, ":") {
+		w.line(lead)
+		w.out.WriteByte('\n')
+	}
 	w.line("<!-- snippet_id: " + id + " -->")
 	w.line(fence + language)
 	w.out.WriteString(code)
