@@ -38,13 +38,13 @@ func mentioning(dir string) (out []string) {
 	return out
 }
 
-// signalWorkers sends SIGTERM to the workers of a state directory.
-func signalWorkers(state string) {
+// signalWorkers sends SIGTERM to the workers of the state directories in a folder.
+func signalWorkers(dir string) {
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range all {
 		line, _ := os.ReadFile(file)
 		words := bytes.Split(line, []byte{0})
-		if len(words) > 1 && string(words[1]) == "worker" && bytes.Contains(line, []byte(state)) {
+		if len(words) > 1 && string(words[1]) == "worker" && bytes.Contains(line, []byte(dir)) {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 			_ = syscall.Kill(pid, syscall.SIGTERM)
 		}

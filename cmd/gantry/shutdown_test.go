@@ -132,12 +132,12 @@ func TestARunWithoutWorkerIsResumable(t *testing.T) {
 	if v := w.rest(id); v.State != runs.StateReadyForPR { // in the worker that the call left
 		t.Errorf("the run rests in %s: %+v", v.State, v.Failure)
 	}
-	w.endWorkers()
+	endWorkers(t, w.state)
 }
 
-// endWorkers ends the workers of the world's state directory, which nobody told of.
-func (w *world) endWorkers() {
-	w.t.Helper()
-	signalWorkers(w.state)
-	eventually(w.t, "the workers end", func() bool { return len(mentioning(w.state)) == 0 })
+// endWorkers ends the workers of the state directories in a folder, which nobody told of.
+func endWorkers(t *testing.T, dir string) {
+	t.Helper()
+	signalWorkers(dir)
+	eventually(t, "the workers end", func() bool { return len(mentioning(dir)) == 0 })
 }
