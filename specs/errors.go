@@ -25,6 +25,7 @@ type ErrorInfo struct {
 	Meaning   string     `json:"meaning"` // one sentence
 	Hint      string     `json:"hint"`    // what the caller should do next
 	Retryable Retry      `json:"retryable"`
+	RPCCode   int        `json:"rpc_code,omitempty"` // number in a JSON-RPC error; 0: that of its style
 }
 
 // Error returns the registry's entry of a code, and whether there is one.

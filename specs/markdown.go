@@ -120,14 +120,19 @@ func ErrorsMarkdown() []byte {
 	var b bytes.Buffer
 	b.WriteString("# Error codes\n\nMade from `specs/errors.json` by `go test ./specs -update`; do not edit.\n\n" +
 		"*Retry* says whether calling again, unchanged and later, can help; for *sometimes*, the error itself says so\n" +
-		"(`retryable`).\n")
+		"(`retryable`). A number is the code of the JSON-RPC error in the toolset tasks; without one it is -32602 for arguments\n" +
+		"that do not obey their schema, -32601 for an unknown tool, else -32603.\n")
 	area := ""
 	for _, e := range Errors() {
 		if e.Area != area {
 			area = e.Area
 			fmt.Fprintf(&b, "\n## %s\n\n| code | retry | meaning | what to do |\n|---|---|---|---|\n", area)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", e.Code, e.Retryable, cell(e.Meaning), cell(e.Hint))
+		code := "`" + string(e.Code) + "`"
+		if e.RPCCode != 0 {
+			code += fmt.Sprintf(" (%d)", e.RPCCode)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", code, e.Retryable, cell(e.Meaning), cell(e.Hint))
 	}
 	return b.Bytes()
 }

@@ -46,6 +46,8 @@ var layers = []layer{
 	{"launch", "artifacts internal/fault internal/git internal/proc launch/dossier launch/evidence launch/fixes launch/gates launch/inventory " +
 		"launch/pages launch/patch launch/site launch/quickstart launch/taskcards runs specs validate"},
 
+	{"targets", "internal/fault internal/lazyregexp internal/proc"},
+
 	{"telemetry", "internal/db internal/fault internal/lazyregexp runs"},
 
 	{"mcpserver/guard", "internal/fault runs specs telemetry validate"},
@@ -78,11 +80,11 @@ var owners = []owner{
 	{"modernc.org/sqlite", "internal/db"},
 	{"golang.org/x/sys/unix", "internal/journal internal/proc runs"},
 
-	{"github.com/BurntSushi/toml", "cmd/gantry launch/evidence launch/inventory launch/page launch/site"},
-	{"github.com/goccy/go-yaml", "launch launch/evidence launch/page launch/patch launch/site launch/taskcards cmd/gantry"},
+	{"github.com/BurntSushi/toml", "cmd/gantry launch/evidence launch/inventory launch/page launch/site targets"},
+	{"github.com/goccy/go-yaml", "launch launch/evidence launch/page launch/patch launch/site launch/taskcards targets cmd/gantry"},
 	{"github.com/yuin/goldmark", "launch/evidence launch/page launch/pages"},
 	{"golang.org/x/mod", "launch/evidence launch/inventory"},
-	{"golang.org/x/text", "launch/evidence launch/pages launch/quickstart"},
+	{"golang.org/x/text", "launch/evidence launch/pages launch/quickstart targets"},
 
 	{"github.com/spf13/cobra", "cmd/gantry"},
 	{"github.com/spf13/pflag", "cmd/gantry"},

@@ -12,7 +12,7 @@ import (
 
 // tops are the folders of the checkout whose paths documents may name. They are
 // written down: a list read from the tree would not miss a folder that is gone.
-var tops = []string{".ci", "artifacts", "cmd", "docs", "internal", "launch", "mcpserver", "runs", "specs", "telemetry", "validate"}
+var tops = []string{".ci", "artifacts", "cmd", "docs", "internal", "launch", "mcpserver", "runs", "specs", "targets", "telemetry", "validate"}
 
 func TestPathsTargetsAndCommandsNamedInDocumentsExist(t *testing.T) {
 	names, err := documents(root())

@@ -45,6 +45,19 @@ const (
 	SiteCloneFailed  Code = "REPO_SCOUT_SITE_CLONE_FAILED"
 	RepoEmpty        Code = "REPO_EMPTY"
 
+	// The project's tasks.
+	TaskNotFound      Code = "TASK_NOT_FOUND"
+	TaskAmbiguous     Code = "TASK_AMBIGUOUS"
+	NotAllowlisted    Code = "NOT_ALLOWLISTED"
+	NeedsReapproval   Code = "NEEDS_REAPPROVAL"
+	RunnerUnavailable Code = "RUNNER_UNAVAILABLE"
+	PathOutsideRoot   Code = "PATH_OUTSIDE_ROOT"
+	ArgumentRefused   Code = "ARGUMENT_REFUSED"
+	EnvForbidden      Code = "ENV_FORBIDDEN"
+	TooManyJobs       Code = "TOO_MANY_JOBS"
+	SpawnFailed       Code = "SPAWN_FAILED"
+	JobNotFound       Code = "JOB_NOT_FOUND"
+
 	// The launch.
 	InvalidURL           Code = "INVALID_URL"
 	UnsupportedSite      Code = "UNSUPPORTED_SITE"

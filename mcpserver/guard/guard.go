@@ -284,7 +284,8 @@ const (
 
 // Style says how a fault of a tool is sent: as a JSON-RPC error with a code, or as
 // a tool result. Launch and tasks use the former, the other toolsets the latter; an
-// unknown tool is -32601 everywhere.
+// unknown tool is -32601 everywhere. The numbers of the tasks toolset are in the
+// registry of codes.
 func Style(t *specs.Tool, f *fault.Fault) (rpcCode int, toolError bool) {
 	switch {
 	case f.Code == fault.UnknownTool:
@@ -293,6 +294,9 @@ func Style(t *specs.Tool, f *fault.Fault) (rpcCode int, toolError bool) {
 		return 0, true
 	case f.Code == fault.SchemaValidationFailed:
 		return rpcInvalid, false
+	}
+	if info, ok := specs.Error(f.Code); ok && info.RPCCode != 0 && t != nil && t.Toolset == "tasks" {
+		return info.RPCCode, false
 	}
 	return rpcInternal, false
 }
