@@ -42,7 +42,7 @@ func (s *Service) FromGitHub(ctx context.Context, a Ask, url string, tell func(s
 	if err != nil {
 		return Started{}, none, err
 	}
-	probe, err := os.MkdirTemp(s.o.Store.StateDir(), "probe-")
+	probe, err := s.o.Store.Scratch()
 	if err != nil {
 		return Started{}, none, err
 	}

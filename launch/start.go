@@ -62,14 +62,16 @@ func (s *Service) start(ctx context.Context, a Ask, runConfig json.RawMessage, p
 	if err != nil {
 		return Started{}, err
 	}
-	id, _, err := s.o.Engine.Start(ctx, runs.StartRequest{
+	id, created, err := s.o.Engine.Start(ctx, runs.StartRequest{
 		Kind: runs.Launch, Workflow: flow, Input: input, Root: s.rootID(), Owner: a.Owner, Once: a.Once, CallID: a.CallID, Tool: a.Tool,
 		Files:  map[string][]byte{"run_config.yaml": shown, sourcesFile: sources},
 		Labels: map[string]string{"product_slug": cfg.ProductSlug},
 		Flags:  map[string]bool{"fix": cfg.Autopilot.Fix, "open_pr": cfg.Autopilot.OpenPR},
 	})
+	if kept != "" && !created {
+		os.RemoveAll(filepath.Dir(kept)) // no run will come for it
+	}
 	if err != nil {
-		os.RemoveAll(kept)
 		return Started{}, err
 	}
 	v, err := s.o.Store.View(id)
@@ -84,7 +86,7 @@ func (s *Service) keep(probe string) (string, error) {
 	if probe == "" {
 		return "", nil
 	}
-	kept, err := os.MkdirTemp(s.o.Store.StateDir(), "probe-")
+	kept, err := s.o.Store.Scratch()
 	if err != nil {
 		return "", err
 	}

@@ -173,9 +173,16 @@ func (s *Store) build(r StartRequest, payload Created) (dir string, err error) {
 	return dir, err
 }
 
-// buildPrefix starts the name of a folder that is being built. One that is found
-// after a crash can be deleted.
+// buildPrefix starts the name, beside the runs, of what is being made. One that is
+// found after a crash can be deleted.
 const buildPrefix = ".new-"
+
+// Scratch makes a folder on the disk of the runs for what a run may need that does not
+// exist yet. The caller removes it; if it dies, the folder goes an hour after its last
+// change.
+func (s *Store) Scratch() (string, error) {
+	return os.MkdirTemp(filepath.Join(s.dir, "runs"), buildPrefix+"scratch-")
+}
 
 func keys(m map[string][]byte) func(func(string) bool) {
 	return func(yield func(string) bool) {

@@ -45,6 +45,9 @@ func (s *Store) Drive(ctx context.Context, id ID) (d *Drive, ok bool, err error)
 		return nil, false, err
 	}
 	d.journal, d.stable = j, j.Head()
+	if left, ok := s.snapshotHead(id); !ok || left.Seq != d.stable.Seq {
+		s.sweep(id) // whoever drove last has not come to its end
+	}
 	if d.view.RunID == "" {
 		err = fault.New(fault.EventChainBroken, "the journal of run %s has no first event", id).WithDetails(journal.Break{Seq: 1, Reason: "it is not there"})
 	} else if repair.CutBytes > 0 {

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,13 +21,13 @@ func (s *Store) Post(ctx context.Context, id ID, c Command) error {
 	if _, err := s.find(id); err != nil {
 		return err
 	}
-	dir := filepath.Join(s.Dir(id), "commands")
 	raw, err := json.Marshal(c)
 	if err != nil {
 		return err
 	}
 	name := fmt.Sprintf("%020d-%s.json", s.now().UnixNano(), digest(c.ID)[:12])
-	if err := journal.WriteFileAtomic(s.disk, filepath.Join(dir, name), raw); err != nil {
+	tmp := filepath.Join(s.dir, "runs", buildPrefix+rand.Text()) // where it is cleared away if this process dies
+	if err := journal.WriteFileVia(s.disk, tmp, filepath.Join(s.Dir(id), "commands", name), raw); err != nil {
 		return err
 	}
 	s.hub.notify(id)

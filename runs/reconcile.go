@@ -100,11 +100,11 @@ func (x *index) add(ctx context.Context, f *indexFile, ids []ID) error {
 	return tx.Commit()
 }
 
-// abandoned is after how long a folder that is still being built is given up.
+// abandoned is after how long what is still being made is given up.
 const abandoned = time.Hour
 
-// folders returns the runs that have a folder, and deletes the folders whose
-// building was never finished.
+// folders returns the runs that have a folder, and deletes what was begun beside
+// them and never finished.
 func (s *Store) folders() (map[ID]bool, error) {
 	dir := filepath.Join(s.dir, "runs")
 	f, err := os.Open(dir)
@@ -119,12 +119,11 @@ func (s *Store) folders() (map[ID]bool, error) {
 	out := make(map[ID]bool, len(entries))
 	for _, e := range entries {
 		switch {
-		case !e.IsDir():
-		case ID(e.Name()).Valid():
+		case e.IsDir() && ID(e.Name()).Valid():
 			out[ID(e.Name())] = true
 		case strings.HasPrefix(e.Name(), buildPrefix):
 			if err := s.clear(filepath.Join(dir, e.Name()), e); err != nil {
-				s.log.Warn("a folder that was never finished cannot be deleted", "error", err.Error())
+				s.log.Warn("what was never finished cannot be deleted", "error", err.Error())
 			}
 		}
 	}

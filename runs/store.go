@@ -102,9 +102,6 @@ func (s *Store) Close() error { return s.index.close() }
 // Dir returns the folder of a run, whether it exists or not. The id must be valid.
 func (s *Store) Dir(id ID) string { return filepath.Join(s.dir, "runs", string(id)) }
 
-// StateDir returns the directory that the store is in.
-func (s *Store) StateDir() string { return s.dir }
-
 func (s *Store) events(id ID) string { return filepath.Join(s.Dir(id), "events.ndjson") }
 
 // find returns the state of a run's journal, or RUN_NOT_FOUND unless the run has a

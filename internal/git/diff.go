@@ -107,6 +107,9 @@ func (g *Git) diff(ctx context.Context, dir string, d DiffSpec, format ...string
 	return g.runTree(ctx, call{dir: dir, args: args, env: env})
 }
 
+// copyPrefix starts the name of a folder for a copy of the index.
+const copyPrefix = "gantry-index-"
+
 // indexWithUntracked makes a copy of the index that also knows the untracked files,
 // so that the person's index stays as it is. It returns the variable that makes git
 // use the copy.
@@ -115,12 +118,16 @@ func (g *Git) indexWithUntracked(ctx context.Context, dir string, paths []string
 	if err != nil {
 		return "", nil, err
 	}
-	tmp, err := os.MkdirTemp("", "gantry-index-")
+	own := strings.TrimSuffix(out, "\n")
+	tmp, err := os.MkdirTemp(filepath.Dir(own), copyPrefix) // where Unlock finds it
+	if err != nil {
+		tmp, err = os.MkdirTemp("", copyPrefix) // a repository that is only read
+	}
 	if err != nil {
 		return "", nil, err
 	}
 	remove = func() { os.RemoveAll(tmp) }
-	index, err := os.ReadFile(strings.TrimSuffix(out, "\n"))
+	index, err := os.ReadFile(own)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(tmp, "index"), index, 0o600)
 	} else if os.IsNotExist(err) {

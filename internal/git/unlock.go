@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Unlock removes the lock files that git leaves in the repository at dir when it is
-// killed, so that git works there again. The caller makes sure that no git is at work
+// Unlock removes what is left in the repository at dir when git, or this program, is
+// killed: the lock files, so that git works there again, and copies of the index. The caller makes sure that no git is at work
 // there. Without a repository there is nothing to do.
 func Unlock(dir string) error {
 	var failed error
@@ -19,6 +19,9 @@ func Unlock(dir string) error {
 			return nil
 		case err != nil:
 			return err
+		case d.IsDir() && strings.HasPrefix(d.Name(), copyPrefix):
+			failed = errors.Join(failed, os.RemoveAll(path))
+			return fs.SkipDir
 		case d.IsDir() && (d.Name() == "objects" || d.Name() == "logs"):
 			return fs.SkipDir
 		case d.Type().IsRegular() && strings.HasSuffix(d.Name(), ".lock"):

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 )
@@ -27,6 +28,14 @@ func TestUnlockLetsGitWorkAfterGitWasKilled(t *testing.T) {
 	}
 	if _, err := w.git.CommitAll(t.Context(), dir, commitOptions("two")); err != nil {
 		t.Error(err)
+	}
+	left := filepath.Join(dir, ".git", copyPrefix+"1")
+	write(t, left+"/index", "")
+	if err := Unlock(dir); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(left); err == nil {
+		t.Error("a copy of the index is left")
 	}
 	if err := Unlock(filepath.Join(dir, "nowhere")); err != nil {
 		t.Errorf("without a repository: %v", err)

@@ -34,8 +34,12 @@ const TempPrefix = ".tmp-"
 // had: a reader or a crash finds the old content or the new. It returns after the new
 // one is flushed. The file is readable and writable by its owner only.
 func WriteFileAtomic(fsys FS, path string, data []byte) error {
-	dir := filepath.Dir(path)
-	tmp := filepath.Join(dir, TempPrefix+filepath.Base(path)+"-"+rand.Text())
+	return WriteFileVia(fsys, filepath.Join(filepath.Dir(path), TempPrefix+filepath.Base(path)+"-"+rand.Text()), path, data)
+}
+
+// WriteFileVia is WriteFileAtomic whose unfinished file is tmp, which must not exist
+// and be on the same file system.
+func WriteFileVia(fsys FS, tmp, path string, data []byte) error {
 	if err := writeFlushed(fsys, tmp, data); err != nil {
 		fsys.Remove(tmp)
 		return err
@@ -44,7 +48,7 @@ func WriteFileAtomic(fsys FS, path string, data []byte) error {
 		fsys.Remove(tmp)
 		return err
 	}
-	return fsys.SyncDir(dir)
+	return fsys.SyncDir(filepath.Dir(path))
 }
 
 func writeFlushed(fsys FS, path string, data []byte) error {
