@@ -61,11 +61,11 @@ func (f *Folder) Write(name string, data []byte) (Info, error) {
 	if !filepath.IsLocal(name) {
 		return Info{}, escape(name, nil)
 	}
-	if old, err := f.root.ReadFile(name); err == nil && bytes.Equal(old, data) {
-		return info, nil
-	}
 	folder := path.Dir(name)
-	if err := f.root.MkdirAll(folder, 0o700); err != nil {
+	if old, err := f.root.ReadFile(name); err == nil && bytes.Equal(old, data) {
+		return info, f.syncFolder(folder) // whoever wrote it may have died before this
+	}
+	if err := f.makeFolder(folder); err != nil {
 		return Info{}, escape(name, err)
 	}
 	tmp := path.Join(folder, ".tmp-"+rand.Text())
@@ -78,6 +78,20 @@ func (f *Folder) Write(name string, data []byte) (Info, error) {
 		return Info{}, escape(name, err)
 	}
 	return info, f.syncFolder(folder)
+}
+
+// makeFolder makes a folder and those above it, each durably.
+func (f *Folder) makeFolder(name string) error {
+	if info, err := f.root.Stat(name); name == "." || err == nil && info.IsDir() {
+		return err
+	}
+	if err := f.makeFolder(path.Dir(name)); err != nil {
+		return err
+	}
+	if err := f.root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return f.syncFolder(path.Dir(name))
 }
 
 func (f *Folder) writeFlushed(name string, data []byte) error {

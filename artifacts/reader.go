@@ -1,6 +1,8 @@
 package artifacts
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"sync"
 	"time"
 )
@@ -51,7 +53,9 @@ func (r *Reader) Slice(dir string, a Info, offset, limit int64) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	r.keep(a.SHA256, data)
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) == a.SHA256 { // else it was written anew since
+		r.keep(a.SHA256, data)
+	}
 	return cut(data, offset, limit), nil
 }
 
@@ -71,9 +75,6 @@ func (r *Reader) recall(sha string) ([]byte, bool) {
 func (r *Reader) keep(sha string, data []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if sha == "" {
-		return
-	}
 	now := r.now()
 	for k, c := range r.kept {
 		if k == sha || !now.Before(c.till) || r.bytes+int64(len(data)) > cacheTotal {

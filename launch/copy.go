@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"io/fs"
@@ -9,7 +10,8 @@ import (
 )
 
 // copyTree copies the regular files and the links of a folder, without .git. Links
-// are copied as links; devices, sockets and pipes are left out.
+// are copied as links; devices, sockets and pipes are left out, and so is the state
+// directory of which to is a part (runs/<run>/work/repo), should the folder hold it.
 func copyTree(ctx context.Context, from, to string) error {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err
@@ -24,6 +26,10 @@ func copyTree(ctx context.Context, from, to string) error {
 		return err
 	}
 	defer dst.Close()
+	state, err := os.Stat(filepath.Join(to, "..", "..", "..", ".."))
+	if err != nil {
+		return err
+	}
 	return fs.WalkDir(src.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -40,6 +46,9 @@ func copyTree(ctx context.Context, from, to string) error {
 			}
 			return nil
 		case d.IsDir():
+			if info, err := d.Info(); err != nil || os.SameFile(info, state) {
+				return cmp.Or(err, fs.SkipDir)
+			}
 			return dst.Mkdir(filepath.FromSlash(name), 0o700)
 		case d.Type()&fs.ModeSymlink != 0:
 			target, err := src.Readlink(name)

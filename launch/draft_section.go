@@ -7,6 +7,7 @@ import (
 
 	"github.com/gantry-run/gantry/launch/pages"
 	"github.com/gantry-run/gantry/runs"
+	"github.com/gantry-run/gantry/validate"
 )
 
 // draftSection writes the planned pages of one section to drafts/<section>/.
@@ -30,5 +31,13 @@ func (w *workers) draftSection(ctx context.Context, j *job) (runs.Result, error)
 
 func draftPath(section, output string) string { return path.Join("drafts", section, output) }
 
-// draftName is the artifact name of a draft: its path with "--" for each slash.
-func draftName(output string) string { return strings.ReplaceAll(output, "/", "--") }
+// draftName is the artifact name of a draft: its path with "--" for each slash. A path
+// that makes no name of an artifact, or could be mistaken for another one's, is called
+// by its hash.
+func draftName(output string) string {
+	name := strings.ReplaceAll(output, "/", "--")
+	if strings.Contains(output, "--") || validate.ArtifactName(name) != nil {
+		return "draft-" + hash([]byte(output))[:16] + ".md"
+	}
+	return name
+}

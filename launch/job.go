@@ -86,12 +86,13 @@ func (w *workers) activity(do func(*workers, context.Context, *job) (runs.Result
 	}
 }
 
-// worked returns how long the finished work items of a run took.
+// worked returns how long the work items of a run took that are over. One that is
+// executed again after a failure has a start behind its end.
 func worked(v *runs.View) time.Duration {
 	var sum time.Duration
 	for _, w := range v.WorkItems {
 		if w.StartedAt != nil && w.FinishedAt != nil {
-			sum += w.FinishedAt.Sub(*w.StartedAt)
+			sum += max(0, w.FinishedAt.Sub(*w.StartedAt))
 		}
 	}
 	return sum

@@ -20,6 +20,7 @@ package launch
 import (
 	"context"
 	"io/fs"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -61,6 +62,9 @@ func NewService(o Options) *Service {
 	}
 	if o.Taskcards == "" {
 		o.Taskcards = "plans/taskcards"
+	}
+	if real, err := filepath.EvalSymlinks(o.Root); err == nil {
+		o.Root = real // one root, however it was come to
 	}
 	return &Service{o: o, reader: artifacts.NewReader(o.Now), statuses: map[runs.ID]Status{}}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/git"
 	"github.com/gantry-run/gantry/launch/dossier"
+	"github.com/gantry-run/gantry/launch/patch"
 	"github.com/gantry-run/gantry/runs"
 )
 
@@ -97,7 +98,15 @@ func (j *job) prepare(ctx context.Context, report dossier.ValidationReport) (dos
 	if len(changes) == 0 {
 		return pr, fault.New(fault.PublishFailed, "the site's work tree holds no change to publish")
 	}
+	var found dossier.SiteContext
+	if err := j.read(dossier.SiteContextName, &found); err != nil {
+		return pr, err
+	}
 	for _, c := range changes {
+		if !patch.Allowed(c.Path, found.AllowedPaths) {
+			return pr, fault.New(fault.AllowedPathsViolation, "somebody changed %.200q in the site's work tree, which allowed_paths does not name; nothing was published", c.Path).
+				WithHint("undo that change in work/site and resume the run, or start one with wider allowed_paths")
+		}
 		pr.AffectedPaths = append(pr.AffectedPaths, c.Path)
 	}
 	pr.Validation = dossier.ValidationSummary{OK: report.OK, Profile: report.Profile}

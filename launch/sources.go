@@ -71,6 +71,9 @@ func (s *Service) locate(cfg *dossier.Config) (Sources, error) {
 // source tells an address from a path and checks either.
 func (s *Service) source(raw string) (Source, error) {
 	raw = strings.TrimSpace(raw)
+	if raw == "" || strings.ContainsRune(raw, 0) {
+		return Source{}, fault.New(fault.InvalidInput, "a repository is a git URL or a path")
+	}
 	if !looksLikePath(raw) {
 		if err := s.o.Git.CheckURL(raw, s.o.AnyPath); err != nil {
 			return Source{}, err
@@ -104,11 +107,7 @@ func outsideRoot() error {
 
 // shown names a local folder relative to the root, or by its base name.
 func (s *Service) shown(path string) string {
-	root, err := filepath.EvalSymlinks(s.o.Root)
-	if err != nil {
-		return filepath.Base(path)
-	}
-	rel, err := filepath.Rel(root, path)
+	rel, err := filepath.Rel(s.o.Root, path)
 	if err != nil || !filepath.IsLocal(rel) || rel == "." {
 		return filepath.Base(path)
 	}
@@ -121,11 +120,7 @@ func (s *Service) under(path string) bool {
 	if s.o.AnyPath {
 		return true
 	}
-	root, err := filepath.EvalSymlinks(s.o.Root)
-	if err != nil {
-		return false
-	}
-	rel, err := filepath.Rel(root, path)
+	rel, err := filepath.Rel(s.o.Root, path)
 	return err == nil && filepath.IsLocal(rel)
 }
 

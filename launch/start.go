@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,11 +42,6 @@ func (s *Service) start(ctx context.Context, a Ask, runConfig json.RawMessage, p
 	if err != nil {
 		return Started{}, err
 	}
-	kept, err := s.keep(probe)
-	if err != nil {
-		return Started{}, err
-	}
-	where.Repo.Probe = kept
 	input, err := json.Marshal(cfg)
 	if err != nil {
 		return Started{}, err
@@ -54,16 +50,21 @@ func (s *Service) start(ctx context.Context, a Ask, runConfig json.RawMessage, p
 	if err != nil {
 		return Started{}, err
 	}
-	sources, err := json.Marshal(where)
-	if err != nil {
-		return Started{}, err
-	}
 	flow, err := workflow()
 	if err != nil {
 		return Started{}, err
 	}
+	kept, err := s.keep(probe)
+	if err != nil {
+		return Started{}, err
+	}
+	where.Repo.Probe = kept
+	sources, err := json.Marshal(where)
+	if err != nil {
+		return Started{}, err
+	}
 	id, created, err := s.o.Engine.Start(ctx, runs.StartRequest{
-		Kind: runs.Launch, Workflow: flow, Input: input, Root: s.rootID(), Owner: a.Owner, Once: a.Once, CallID: a.CallID, Tool: a.Tool,
+		Kind: runs.Launch, Workflow: flow, Input: input, Root: s.rootID(), Owner: a.Owner, Once: s.here(a.Once), CallID: a.CallID, Tool: a.Tool,
 		Files:  map[string][]byte{"run_config.yaml": shown, sourcesFile: sources},
 		Labels: map[string]string{"product_slug": cfg.ProductSlug},
 		Flags:  map[string]bool{"fix": cfg.Autopilot.Fix, "open_pr": cfg.Autopilot.OpenPR},
@@ -81,6 +82,15 @@ func (s *Service) start(ctx context.Context, a Ask, runConfig json.RawMessage, p
 	return Started{ID: id, State: v.State, Config: cfg}, nil
 }
 
+// here makes a request one of this root: the same words mean another repository under
+// another root.
+func (s *Service) here(o *runs.Once) *runs.Once {
+	if o == nil {
+		return nil
+	}
+	return &runs.Once{Key: o.Key, Hash: hash([]byte(s.rootID() + o.Hash))}
+}
+
 // keep moves a probe to where the run that is about to start finds it.
 func (s *Service) keep(probe string) (string, error) {
 	if probe == "" {
@@ -90,8 +100,11 @@ func (s *Service) keep(probe string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	kept = filepath.Join(kept, "repo")
-	return kept, os.Rename(probe, kept)
+	at := filepath.Join(kept, "repo")
+	if err := os.Rename(probe, at); err != nil {
+		return "", errors.Join(err, os.RemoveAll(kept))
+	}
+	return at, nil
 }
 
 // workflow returns the node table that ships.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"path/filepath"
 	"time"
 
 	"github.com/gantry-run/gantry/artifacts"
@@ -56,7 +57,8 @@ func (s *Service) Validate(ctx context.Context, a Ask, id runs.ID) (dossier.Vali
 	const needs = "a run in LINKING or later, with the site's work tree"
 	switch {
 	case s.repeats(v, a):
-	case v.State == runs.StateFailed || v.State == runs.StateCancelled || v.State.Before(runs.StateLinking):
+	case v.State == runs.StateFailed || v.State == runs.StateCancelled || v.State.Before(runs.StateLinking) ||
+		!isFolder(filepath.Join(s.o.Store.Dir(id), "work", "site")):
 		return report, illegal(v, "validating", needs)
 	case v.State == runs.StatePROpened || v.State == runs.StateDone:
 		return s.reportOnly(ctx, v)
