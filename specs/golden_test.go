@@ -40,23 +40,25 @@ type listed struct {
 	OutputSchema json.RawMessage `json:"outputSchema"`
 }
 
-func TestListOfLaunchToolsIsTheGoldenOne(t *testing.T) {
-	tools, err := Tools("launch")
-	if err != nil {
-		t.Fatal(err)
+func TestListOfToolsIsTheGoldenOne(t *testing.T) {
+	for _, toolset := range Toolsets() {
+		tools, err := Tools(toolset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := make([]listed, len(tools))
+		for i, tool := range tools {
+			list[i] = listed{tool.Name, tool.Title, tool.Description.String(), tool.Input, tool.Output}
+		}
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(list); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "testdata/tools_list_"+toolset+".golden.json", b.Bytes())
 	}
-	list := make([]listed, len(tools))
-	for i, tool := range tools {
-		list[i] = listed{tool.Name, tool.Title, tool.Description.String(), tool.Input, tool.Output}
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(list); err != nil {
-		t.Fatal(err)
-	}
-	same(t, "testdata/tools_list_launch.golden.json", b.Bytes())
 }
 
 func TestDocumentOfToolsIsCurrent(t *testing.T) {

@@ -35,7 +35,7 @@ var (
 		{"maven-publish", []string{"publish", "publishToMavenLocal"}},
 	}
 	gradleDefinition = lazyregexp.New(`(?m)(?:^|[;{}]|\bby\s)[ \t]*(?:(?:project\.)?tasks\.(?:register|create)(?:<[^>\n]*>)?\s*\(?\s*["']([A-Za-z_][\w.-]*)["']` +
-		`|(?:project\.)?task\s*\(?\s*["']?([A-Za-z_][\w-]*)["']?|(?:val|def)\s+([A-Za-z_]\w*)\s+by\s+(?:project\.)?tasks\.(?:registering|creating))`)
+		`|(?:project\.)?task(?:\s*\(\s*["']|[ \t]+["']?)([A-Za-z_][\w-]*)["']?|(?:val|def)\s+([A-Za-z_]\w*)\s+by\s+(?:project\.)?tasks\.(?:registering|creating))`)
 	gradlePlugin      = lazyregexp.New(`(?m)^[ \t]*(?:(?:alias|id)\s*\(?\s*["']([\w.-]+)["']|(kotlin)\s*\(|["'` + "`" + `]?([\w.-]+)["'` + "`" + `]?[ \t]*$|apply\s*\(?\s*plugin\s*[:=]\s*["']([\w.-]+)["'])`)
 	gradleDescription = lazyregexp.New(`\b(?:setDescription\s*\(|description\s*(?:=|\(|\s))\s*["']([^"'\n]*)["']`)
 )

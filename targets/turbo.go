@@ -61,9 +61,14 @@ func (s *turboSet) everywhere() []turboTask {
 	var tasks []turboTask
 	for _, p := range s.folder.descendants("turbo.json") {
 		_, own := s.read(p)
-		tasks = merge(tasks, own)
+		tasks = merge(tasks, present(own)) // what one takes away is another's
 	}
-	return slices.DeleteFunc(tasks, func(t turboTask) bool { return t.place == nil })
+	return tasks
+}
+
+// present returns the entries that are tasks.
+func present(list []turboTask) []turboTask {
+	return slices.DeleteFunc(list, func(t turboTask) bool { return t.place == nil })
 }
 
 // nearest returns the turbo.json of this folder or of the first one above it.
@@ -95,8 +100,7 @@ func (s *turboSet) effective(p string) []turboTask {
 			s.folder.report(p, Warning, "it extends %s, which is not there", clip(e, 80))
 		}
 	}
-	tasks = merge(tasks, own)
-	return slices.DeleteFunc(tasks, func(t turboTask) bool { return t.place == nil })
+	return present(merge(tasks, own))
 }
 
 // extended returns the turbo.json that an element of extends means: // for the root's,

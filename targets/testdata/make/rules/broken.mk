@@ -1,0 +1,3 @@
+fine:
+	true
+this is not make

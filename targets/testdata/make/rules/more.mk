@@ -1,0 +1,4 @@
+more:
+    @echo spaces, not a tab
+deploy:
+	true

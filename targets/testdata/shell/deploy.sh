@@ -1,0 +1,4 @@
+#!/usr/bin/env bash
+#
+# Ship it
+set -e
