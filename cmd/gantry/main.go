@@ -23,6 +23,7 @@ import (
 var version = "0.1.0-dev"
 
 func main() {
+	becomeShim()
 	// A client that closes its end must not kill the server: writes fail instead.
 	signal.Ignore(syscall.SIGPIPE)
 	os.Exit(run(context.Background(), os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}, os.Environ()))

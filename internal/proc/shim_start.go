@@ -1,0 +1,45 @@
+package proc
+
+import "os"
+
+// start starts the process in a group of its own in the shim's session, and returns
+// its pid.
+func (s *shim) start(output *os.File) (int, error) {
+	spec := s.req.Spec
+	group, bounded := makeCgroup(s.rec.Cgroup, spec.MaxProcesses)
+	if group != nil {
+		defer group.Close()
+	}
+	if spec.MaxProcesses > 0 && !bounded {
+		defer limitProcesses(spec.MaxProcesses)()
+	}
+	pid, err := s.startIn(group, output)
+	if err != nil && group != nil {
+		pid, err = s.startIn(nil, output) // the kernel may refuse a cgroup that it let us make
+	}
+	if err == nil {
+		limitChild(pid)
+	}
+	return pid, err
+}
+
+func (s *shim) startIn(group, output *os.File) (int, error) {
+	cmd, err := s.req.Spec.spec(s.req.Token).command()
+	if err != nil {
+		return 0, err
+	}
+	cmd.SysProcAttr.Setpgid = true
+	cmd.Stdout, cmd.Stderr = output, output
+	if group != nil {
+		enterCgroup(cmd.SysProcAttr, group)
+	}
+	if s.req.Spec.Sandbox == "" {
+		err = start(cmd)
+	} else {
+		err = s.inSandbox(func() error { return start(cmd) })
+	}
+	if err != nil {
+		return 0, err
+	}
+	return cmd.Process.Pid, nil
+}

@@ -1,0 +1,106 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// controlFile is the pipe on which a shim is asked to stop its process.
+const controlFile = "control"
+
+// killPatience is how long a kill may take. After it, what still lives is reported.
+const killPatience = 3 * time.Second
+
+// Stop ends the process and all that it started: SIGTERM to its group, SIGKILL to
+// all of its descendants when the grace has passed, 0 for the spec's own. It
+// returns when nothing is left, and how it went in [Status.Stopped]: Graceful,
+// Killed, or Unkilled if something survives. That is empty when the process had
+// ended by itself. It works from any process, and may be called again, also
+// meanwhile: the shorter grace counts.
+func (s *Supervisor) Stop(ctx context.Context, key string, grace time.Duration) (Status, error) {
+	dir, err := s.folder(key)
+	if err != nil {
+		return Status{}, err
+	}
+	for tick := newBackoff(); ; {
+		r, err := look(dir)
+		switch {
+		case err != nil:
+			return r.Status, err
+		case r.State == "":
+			return r.Status, ErrNoProcess
+		case r.State.Ended():
+			return r.Status, nil
+		case r.State == Orphan:
+			if err := s.takeOver(ctx, dir); err != nil {
+				return r.Status, err
+			}
+		}
+		if grace <= 0 {
+			grace = time.Duration(r.Grace)
+		}
+		asked, err := ask(dir, grace)
+		if err != nil {
+			return r.Status, err
+		}
+		if asked {
+			return s.awaitStop(ctx, key, grace)
+		}
+		if err := tick.wait(ctx); err != nil {
+			return r.Status, err
+		}
+	}
+}
+
+// awaitStop waits for the end, but not longer than a kill can take.
+func (s *Supervisor) awaitStop(ctx context.Context, key string, grace time.Duration) (Status, error) {
+	bound, cancel := context.WithTimeout(ctx, grace+2*killPatience)
+	defer cancel()
+	st, err := s.Wait(bound, key)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		st.Stopped, err = Unkilled, nil
+	}
+	return st, err
+}
+
+// takeOver gives an orphan a shim, unless it got one meanwhile.
+func (s *Supervisor) takeOver(ctx context.Context, dir string) error {
+	lock, err := tryLock(filepath.Join(dir, lockFile))
+	if err != nil || lock == nil {
+		return err
+	}
+	defer lock.Close()
+	_, err = s.adopt(ctx, lock, dir)
+	return err
+}
+
+// ask tells the shim to stop its process. It returns false when no shim listens.
+func ask(dir string, grace time.Duration) (bool, error) {
+	f, err := os.OpenFile(filepath.Join(dir, controlFile), os.O_WRONLY|unix.O_NONBLOCK, 0)
+	if errors.Is(err, unix.ENXIO) || errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	_, err = fmt.Fprintf(f, "stop %d\n", grace.Nanoseconds())
+	if errors.Is(err, unix.EPIPE) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// graceOf reads what ask wrote.
+func graceOf(line string) (time.Duration, bool) {
+	var ns int64
+	n, err := fmt.Sscanf(strings.TrimSpace(line), "stop %d", &ns)
+	return time.Duration(ns), n == 1 && err == nil && ns >= 0
+}
