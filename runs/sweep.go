@@ -10,14 +10,15 @@ import (
 )
 
 // sweep removes the unfinished files that a driver which died has left in a run's
-// folder. Only the driver may call it. What is in work/ belongs to the workers.
+// folder. Only the driver may call it. The folders in work/ belong to the workers.
 func (s *Store) sweep(id ID) {
 	dir := s.Dir(id)
+	work := filepath.Join(dir, "work")
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case e.IsDir() && path == filepath.Join(dir, "work"):
+		case e.IsDir() && filepath.Dir(path) == work:
 			return fs.SkipDir
 		case e.Type().IsRegular() && strings.HasPrefix(e.Name(), journal.TempPrefix):
 			return os.Remove(path)

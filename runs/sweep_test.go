@@ -29,13 +29,16 @@ func left(t *testing.T, dir string) (out []string) {
 func TestADriverRemovesWhatTheOneThatDiedWasWriting(t *testing.T) {
 	s := open(t, t.TempDir(), runs.StoreOptions{})
 	id := create(t, s, request(""))
-	for _, name := range []string{".tmp-snapshot.json-A", "artifacts/.tmp-B", "reports/.tmp-C", "work/.tmp-mine"} {
+	if err := os.Mkdir(filepath.Join(s.Dir(id), "work", "site"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{".tmp-snapshot.json-A", "artifacts/.tmp-B", "reports/.tmp-C", "work/.tmp-D", "work/site/.tmp-mine"} {
 		if err := os.WriteFile(filepath.Join(s.Dir(id), name), []byte("half"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	drive(t, s, id, 1)
-	if got := left(t, s.Dir(id)); len(got) != 1 || got[0] != "work/.tmp-mine" {
+	if got := left(t, s.Dir(id)); len(got) != 1 || got[0] != "work/site/.tmp-mine" {
 		t.Errorf("left: %v", got)
 	}
 }
