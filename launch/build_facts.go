@@ -3,6 +3,7 @@ package launch
 import (
 	"context"
 
+	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/launch/dossier"
 	"github.com/gantry-run/gantry/launch/evidence"
 	"github.com/gantry-run/gantry/launch/inventory"
@@ -14,6 +15,10 @@ func (w *workers) ingestRepo(ctx context.Context, j *job) (runs.Result, error) {
 	inv, err := inventory.Scan(ctx, j.repo(), inventory.Options{RepoURL: j.cfg.GithubRepoURL, RepoSHA: j.view.Pins.RepoSHA})
 	if err != nil {
 		return runs.Result{}, err
+	}
+	if len(inv.Paths) == 0 {
+		return runs.Result{}, fault.New(fault.RepoEmpty, "the commit %.12s of the repository holds no files", j.view.Pins.RepoSHA).
+			WithHint("Commit a README, a package manifest or source and start a new run, or name another ref.")
 	}
 	return runs.Result{}, j.document(dossier.RepoInventoryName, inv)
 }

@@ -110,7 +110,8 @@ func (w *workers) adoptFolder(ctx context.Context, from, ref, dir string) (git.C
 	}
 	c, err := w.git.CommitAll(ctx, dir, git.CommitOptions{Message: "Content of a plain folder", AuthorName: authorName, AuthorEmail: authorEmail, When: plainDate()})
 	if err != nil {
-		return git.Commit{}, fault.New(fault.RepoEmpty, "the folder holds no files").Because(err)
+		return git.Commit{}, fault.New(fault.RepoEmpty, "the folder holds no files").
+			WithHint("Put a README, a package manifest or source into it and resume the run, or choose another folder.").Because(err)
 	}
 	return c, nil
 }

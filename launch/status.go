@@ -11,6 +11,7 @@ import (
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/launch/dossier"
 	"github.com/gantry-run/gantry/runs"
+	"github.com/gantry-run/gantry/specs"
 )
 
 // Status is what a caller wants to know of a run.
@@ -150,7 +151,7 @@ func next(v *runs.View, sound bool) *Next {
 	case !sound:
 		return &Next{Reason: "the run's journal is damaged; it is left as it is"}
 	case v.State == runs.StateFailed:
-		return &Next{Tools: []string{"launch_resume"}, Reason: v.Failure.Message}
+		return &Next{Tools: []string{"launch_resume"}, Reason: reasonOf(*v.Failure)}
 	case v.State.Terminal():
 		return nil
 	case v.Paused != nil:
@@ -163,6 +164,26 @@ func next(v *runs.View, sound bool) *Next {
 		return out
 	}
 	return &Next{Tools: []string{"launch_get_status"}, Reason: "the run is executing " + v.Node}
+}
+
+const maxReason = 500 // bytes, of the status's schema
+
+// reasonOf says why a run failed and what to do about it, for a reader who gets
+// nothing but a sentence.
+func reasonOf(f runs.Failure) string {
+	reason := f.Code + ": " + f.Message
+	hint := f.Hint
+	if hint == "" {
+		info, _ := specs.Error(fault.Code(f.Code))
+		hint = info.Hint
+	}
+	if hint != "" {
+		reason += ". " + hint
+	}
+	if len(reason) > maxReason {
+		reason = strings.ToValidUTF8(reason[:maxReason-3], "") + "…"
+	}
+	return reason
 }
 
 // Slice is a piece of an artifact.

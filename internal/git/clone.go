@@ -182,7 +182,8 @@ func (g *Git) absent(ctx context.Context, url, ref string) error {
 	}
 	switch {
 	case len(refs) == 0:
-		return fault.New(fault.RepoEmpty, "%s has no commits", Redact(url))
+		return fault.New(fault.RepoEmpty, "%s has no commits", Redact(url)).
+			WithHint("Commit a README, a package manifest or source and resume the run, or choose another repository.")
 	case ref == "":
 		return fault.New(fault.RefNotFound, "%s has no default branch", Redact(url)).WithHint("name a branch, a tag or a commit")
 	}

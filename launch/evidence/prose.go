@@ -258,7 +258,7 @@ func (r *proseReader) sourceType(b block) string {
 }
 
 // conditional matches sentences about a case and not about the product.
-var conditional = lazyregexp.New(`(?i)^(if|when|unless|by default|the only)\b`)
+var conditional = lazyregexp.New(`(?i)^(if|when|unless|by default|the|an?|some)\b`)
 
 // kindOfClaim sorts by wording first, then by the innermost heading that says something.
 func kindOfClaim(plain string, headings []heading, readme, intro bool) string {

@@ -59,7 +59,7 @@ func sectionsOf(doc document) []docSection {
 		}
 		if last := len(sections) - 1; last < 0 || line != b.section().line {
 			line = b.section().line
-			intro := len(b.headings) == 0 || len(b.headings) == 1 && b.headings[0].level == 1
+			intro := len(b.headings) == 0 || len(b.headings) == 1 && b.headings[0].level == 1 && b.headings[0].line == doc.firstHeading()
 			sections = append(sections, docSection{headings: b.headings, intro: intro, start: max(line, 1)})
 		}
 		last := &sections[len(sections)-1]

@@ -19,9 +19,9 @@ func (b *book) quickstart(string) []item {
 			top, ok := upTo(w.Tag, tag)
 			if told := b.group(top); ok && showsCode(told) {
 				if title := b.titleOf(top); len(items) > 0 && title != "" {
-					items = append(items, item{heading: title})
+					return append(append(items, item{heading: title}), told...)
 				}
-				return append(items, told...)
+				return append(items, withoutOnlyHeading(told)...)
 			}
 		}
 	}
@@ -33,6 +33,20 @@ func (b *book) quickstart(string) []item {
 
 // introduction is the workflow of what stands before the README's second heading.
 const introduction = "introduction"
+
+// withoutOnlyHeading leaves a heading out that divides nothing.
+func withoutOnlyHeading(items []item) []item {
+	headings := 0
+	for _, it := range items {
+		if it.heading != "" {
+			headings++
+		}
+	}
+	if headings == 1 && items[0].heading != "" {
+		return items[1:]
+	}
+	return items
+}
 
 // upTo returns the tag up to and with the part of the name.
 func upTo(tag, name string) (string, bool) {

@@ -242,6 +242,6 @@ func insufficient(in PlanInput, volume dossier.EvidenceVolume) error {
 	}
 	return fault.New(fault.InsufficientEvidence, "the repository says too little for any page in %s: %d claims, %d snippets, %d API symbols",
 		strings.Join(in.Config.RequiredSections, ", "), volume.Claims, volume.Snippets, volume.Symbols).
-		WithHint("Add a README that says what the project does, or a package manifest with name and description, and commit it; then start a new run.").
+		WithHint("Add a README that says what the project does, or a package manifest with name and description, and commit it; then start a new run. Missing: %s", strings.Join(missing[:min(len(missing), 4)], " ")).
 		WithDetails(map[string][]string{"missing": missing})
 }
