@@ -4,12 +4,12 @@ VERSION   := $(patsubst v%,%,$(shell git describe --tags --match 'v*' --dirty 2>
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 REPO      ?= .
 STATE     ?= .gantry/state
-BENCHTIME ?= 1s
+RUNS      ?= 10000
+ONLY      ?=
 TESTFLAGS ?=
 
 # Packages by what their tests define. Only tracked files count: runs hold clones of other repositories.
 UPDATING  = $$(git grep -l 'flag.Bool("update"' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
-MEASURING = $$(git grep -l '^func Benchmark' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 .PHONY: help build run test check bench docs
 .PHONY: check-format check-vet check-staticcheck check-race check-fresh check-cross check-size check-report
@@ -28,8 +28,8 @@ test: ## run every test
 
 check: check-format check-vet check-staticcheck check-cross check-fresh check-race check-size check-report ## everything that must hold before a merge
 
-bench: ## run the benchmarks (BENCHTIME=1s)
-	go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) $(MEASURING)
+bench: ## measure the promises of speed (RUNS=10000 in the store, ONLY=start,calls)
+	go run ./internal/bench -runs $(RUNS) -only '$(ONLY)'
 
 docs: ## make the generated documents and golden files anew
 	go test -count=1 $(UPDATING) -update

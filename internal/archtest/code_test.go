@@ -16,6 +16,10 @@ var exceptions = []exception{
 	{"internal/proc/proc_test.go", "time.Sleep", "no event tells of the end of a process that is not our child"},
 	{"runs/lock.go", "time.Sleep", "no event tells that somebody who only looked at a file lock let go of it"},
 	{"runs/local/local_test.go", "time.Sleep", "one helper waits for facts that nothing tells of, such as a lock that became free"},
+	{"internal/bench/main.go", "os.Stdout", "a program of its own"},
+	{"internal/bench/main.go", "os.Environ", "a program of its own"},
+	{"internal/bench/mcpbench/main.go", "os.Stdout", "a program of its own"},
+	{"internal/bench/mcpbench/main.go", "os.Environ", "a program of its own"},
 	{"runs/runstest/host.go", "os.Stdout", "a host is a process of its own that answers over a pipe"},
 }
 

@@ -61,7 +61,10 @@ var layers = []layer{
 		"mcpserver/launchtools mcpserver/stdio mcpserver/tool runs runs/local specs telemetry validate"},
 
 	{"internal/crashtest", ""},
+	{"internal/bench/probe", ""},
+	{"internal/bench/mcpbench", "internal/bench/probe"},
 	{"internal/bench/bare", ""},
+	{"internal/bench", "internal/bench/probe internal/journal runs runs/local telemetry"},
 	{"internal/archtest", ""}, // its tests read the registries of all others
 }
 
@@ -96,7 +99,7 @@ var owners = []owner{
 	{"golang.org/x/tools/txtar", "tests"},
 	{"pgregory.net/rapid", "tests"},
 
-	{"os/exec", "internal/proc tests"},
+	{"os/exec", "internal/proc internal/bench/probe tests"},
 	{"testing", "tests"},
 	{"plugin", ""},
 	{"C", ""}, // the binary is static
