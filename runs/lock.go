@@ -48,7 +48,12 @@ func (s *Store) waitLock(ctx context.Context, path string, how int) (fileLock, e
 	}
 }
 
-func (l fileLock) release() { l.f.Close() }
+// release unlocks before it closes: a child that is being started has a copy of the
+// file until it executes its program, and would hold the lock on.
+func (l fileLock) release() {
+	_ = unix.Flock(int(l.f.Fd()), unix.LOCK_UN) // it can only fail on a file that is no file
+	l.f.Close()
+}
 
 // TryDrive takes the drive lock of a run: whoever holds it executes the run. ok
 // is false when somebody else does.

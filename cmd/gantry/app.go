@@ -191,7 +191,7 @@ func (a *app) project(ctx context.Context) {
 func (a *app) close() error {
 	a.guard.Drain()
 	var errs []error
-	if under := a.engine.Driven(); len(under) > 0 {
+	if under := slices.DeleteFunc(a.engine.Driven(), a.rests); len(under) > 0 {
 		a.handOver(under)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -202,6 +202,16 @@ func (a *app) close() error {
 	flush, done := context.WithTimeout(context.Background(), 2*time.Second)
 	defer done()
 	return errors.Join(append(errs, a.tel.Shutdown(flush), a.store.Close())...)
+}
+
+// rests reports whether a run has nothing to do: its driver is only closing it.
+func (a *app) rests(id runs.ID) bool {
+	v, err := a.store.View(id)
+	if err != nil || v.Busy() {
+		return false
+	}
+	left, _, err := a.store.Letters(id)
+	return err == nil && len(left) == 0
 }
 
 // handOver gives the runs that are under way to a worker, or says that somebody has

@@ -176,7 +176,7 @@ func TestLinksOutOfARunAreNotFollowed(t *testing.T) {
 	plant("artifacts/evidence_map.json", "../../../../outside/secret.json")
 	plant("run_config.yaml", filepath.Join(dir, "secret.json"))
 	plant("work/site/"+firstPage, filepath.Join(dir, "page.md"))
-	plant("work/site/content/reference/product", dir)
+	plant("work/site/content/reference/widget", dir)
 	if err := os.Symlink(dir, filepath.Join(w.state, "runs", "r_planted0001")); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,8 +92,38 @@ func newWorld(t *testing.T) *world {
 	if w.store, err = runs.OpenStore(w.state, runs.StoreOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { w.store.Close() })
+	t.Cleanup(func() { // after the servers have ended
+		w.store.Close()
+		w.leavesNothing()
+	})
 	return w
+}
+
+// leavesNothing checks that no process is left, and no file where none belongs: in the
+// folder for temporary files, in the home, and in the state directory itself.
+func (w *world) leavesNothing() {
+	if w.t.Failed() {
+		return
+	}
+	base := filepath.Dir(w.root)
+	if left := mentioning(base); len(left) > 0 {
+		w.t.Errorf("processes are left behind: %v", left)
+	}
+	for dir, may := range map[string]string{
+		base:    "root state home outside bin",
+		w.home:  ".gitconfig",
+		w.state: "format index.db index.db-wal index.db-shm index.lock keys runs telemetry.db telemetry.db-wal telemetry.db-shm worker.log",
+	} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, e := range entries {
+			if !slices.Contains(strings.Fields(may), e.Name()) {
+				w.t.Errorf("%s is left behind in %s", e.Name(), filepath.Base(dir))
+			}
+		}
+	}
 }
 
 // repository makes a repository below the root with one commit.

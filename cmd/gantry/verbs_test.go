@@ -34,8 +34,8 @@ func addLine(line string) func(string) string {
 }
 
 const (
-	docsIndex = "content/docs/product/_index.md"
-	firstPage = "content/docs/product/getting-started.md"
+	docsIndex = "content/docs/widget/_index.md"
+	firstPage = "content/docs/widget/getting-started.md"
 )
 
 // openIssue is an item of open_issues.
@@ -73,7 +73,7 @@ func TestFixNextRepairsOneIssueACallInOrder(t *testing.T) {
 	p := w.serve(stateful, "--rate-limit=0")
 	id := w.ready(p, nil)
 	w.spoil(id, docsIndex, replace("title: ", "was: "))
-	w.spoil(id, docsIndex, replace("](/reference/product/)", "](/reference/prodcut/)"))
+	w.spoil(id, docsIndex, replace("](/reference/widget/)", "](/reference/wigdet/)"))
 	w.spoil(id, docsIndex, addLine("Widget renders a million rows a second."))
 	w.spoil(id, firstPage, addLine("See {{ PRODUCT_NAME }} for more."))
 
@@ -128,7 +128,7 @@ func TestFixNextRepairsOneIssueACallInOrder(t *testing.T) {
 	p.inState(id, runs.StateDone)
 	for _, page := range []string{docsIndex, firstPage} {
 		text := read(t, filepath.Join(w.site(id), page))
-		if strings.Contains(text, "{{") || strings.Contains(text, "prodcut") || strings.Contains(text, "a million rows") || !strings.Contains(text, "\ntitle: ") {
+		if strings.Contains(text, "{{") || strings.Contains(text, "wigdet") || strings.Contains(text, "a million rows") || !strings.Contains(text, "\ntitle: ") {
 			t.Errorf("%s was published as\n%s", page, text)
 		}
 	}
