@@ -90,9 +90,13 @@ func TestARealRepositoryGivesPagesThatItsMaintainersKnow(t *testing.T) {
 			}
 		}
 	}
+	files := map[string][]string{}
 	for _, claim := range evidence.Claims {
 		for _, at := range claim.Citations {
-			holds(t, repo, claim, at)
+			if files[at.Path] == nil {
+				files[at.Path] = strings.Split(read(t, filepath.Join(repo, filepath.FromSlash(at.Path))), "\n")
+			}
+			holds(t, files[at.Path], claim, at)
 		}
 	}
 	cited(t, repo, evidence, "README.md", "MCP Go SDK contains an implementation of the official Go software development kit (SDK)")
@@ -115,9 +119,8 @@ func cited(t *testing.T, repo string, evidence dossier.EvidenceMap, file, begins
 
 // holds checks that cited lines exist and have the claim's rarest word: the last
 // of its longest words, for a name in front may be ours.
-func holds(t *testing.T, repo string, claim dossier.Claim, at dossier.Citation) {
+func holds(t *testing.T, lines []string, claim dossier.Claim, at dossier.Citation) {
 	t.Helper()
-	lines := strings.Split(read(t, filepath.Join(repo, filepath.FromSlash(at.Path))), "\n")
 	if at.StartLine < 1 || at.EndLine > len(lines) {
 		t.Errorf("%s cites %s:%d-%d, which has %d lines", claim.ID, at.Path, at.StartLine, at.EndLine, len(lines))
 		return

@@ -207,6 +207,9 @@ func docstring(text string) string {
 		return ""
 	}
 	doc := firstSentence(withoutTitle(body))
+	if rstField.MatchString(doc) {
+		return "" // what it takes and returns, and nothing else
+	}
 	return escapeDoc(strings.ReplaceAll(rstRole.ReplaceAllString(doc, "`$1`"), "``", "`"))
 }
 

@@ -1,6 +1,7 @@
 package evidence_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gantry-run/gantry/launch/dossier"
@@ -97,5 +98,65 @@ func TestPythonPackagesOfferWhatTheyTakeFromPrivateModules(t *testing.T) {
 	}
 	if doc := r.Facts.APISurface.Modules[0].Doc; doc != "Boxes for people." {
 		t.Errorf("the package's documentation is %q", doc)
+	}
+}
+
+func TestSectionsBecomeWorkflowsAndCodeKeepsItsLead(t *testing.T) {
+	r := gather(t, write(t, map[string]string{
+		"package.json": `{"name": "w", "version": "1.0.0"}`,
+		"README.md": "# W\n\n```js\nimport w from 'w'\n```\n\n## Table of contents\n\n- [Usage](#usage)\n\n## Install\n\n```sh\nnpm install w\n```\n\n" +
+			"## Usage\n\n### Parse\n\nParse a string:\n\n```js\nw.parse('x')\n```\n\nW returns a tree for every string:\n\n```js\nw.tree\n```\n\nSee below.\n\n```js\nw.below\n```\n\n" +
+			"## How it works\n\n```mermaid\ngraph TD\n```\n",
+		"docs/client.md": "# Client\n\n## Usage\n\n```js\nw.client()\n```\n",
+	}), evidence.Options{})
+	var tags []string
+	for _, w := range r.Facts.Workflows {
+		tags = append(tags, w.Tag)
+	}
+	if got := strings.Join(tags, " "); got != "introduction usage/parse how-it-works client/usage" {
+		t.Errorf("workflows: %s", got)
+	}
+	leads := map[string]string{}
+	for _, s := range r.Snippets.Snippets {
+		leads[strings.TrimSpace(s.Content)] = s.Lead
+	}
+	for code, want := range map[string]string{"w.parse('x')": "Parse a string:", "w.tree": "", "w.below": "", "w.client()": ""} {
+		if got, ok := leads[code]; !ok || got != want {
+			t.Errorf("the lead of %s is %q, want %q", code, got, want)
+		}
+	}
+	stated := false
+	for _, c := range r.Evidence.Claims {
+		stated = stated || c.Text == "W returns a tree for every string."
+	}
+	if !stated {
+		t.Error("a sentence before code that states a fact is no claim")
+	}
+}
+
+func TestWhatSaysTheSameIsToldOnce(t *testing.T) {
+	r := gather(t, write(t, map[string]string{
+		"package.json": `{"name": "w", "version": "1.0.0", "description": "Tables for people", "engines": {"node": ">= 18"}}`,
+		"README.md":    "# W\n\nW is a library for tables.\n\nW is used in many companies such as Acme and others.\n\n## Features\n\n- Fast\n- No dependencies\n- Tables of tables\n\n## Requirements\n\nNode.js 18 or higher is required.\n",
+	}), evidence.Options{})
+	text := map[string]string{}
+	for _, c := range r.Evidence.Claims {
+		text[c.ID] = c.Text
+		if c.Text == "W requires Node.js 18 or later." && len(c.Citations) != 2 {
+			t.Errorf("the manifest's claim is cited to %v", c.Citations)
+		}
+	}
+	list := func(ids []string) string {
+		var all []string
+		for _, id := range ids {
+			all = append(all, text[id])
+		}
+		return strings.Join(all, " | ")
+	}
+	if got := list(r.Facts.ClaimGroups.KeyFeatures); got != "Fast. | No dependencies. | Tables of tables." {
+		t.Errorf("features: %s", got)
+	}
+	if got := list(r.Facts.ClaimGroups.CompatibilityNotes); got != "W requires Node.js 18 or later." {
+		t.Errorf("compatibility: %s", got)
 	}
 }

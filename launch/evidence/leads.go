@@ -33,7 +33,7 @@ func (g *gatherer) lead(doc document, i int) string {
 		leadsOut.MatchString(bare) || strings.HasSuffix(plain, "!") {
 		return ""
 	}
-	if stated := isClaim(bare + "."); stated && !imperative.MatchString(plain) {
+	if isClaim(bare+".") && !imperative.MatchString(plain) && !dangles.MatchString(bare) {
 		return "" // said as a claim, or not at all
 	}
 	return strings.TrimRight(text, " .:") + ":"

@@ -106,7 +106,7 @@ func (r *proseReader) unlabelled(text string) string {
 // before is joined to it.
 func (r *proseReader) sentence(b block, s sentence) {
 	s.text = r.named(r.trimmed(s.text))
-	if text, ok := strings.CutSuffix(s.text, ":"); ok && r.leads {
+	if text, ok := strings.CutSuffix(s.text, ":"); ok && r.leads && !dangles.MatchString(text) {
 		s.text = finish(text)
 	}
 	s.plain = plainText(s.text)
@@ -256,6 +256,9 @@ func (r *proseReader) sourceType(b block) string {
 	}
 	return fromTechnical
 }
+
+// dangles matches a sentence that its colon and what follows complete.
+var dangles = lazyregexp.New(`(?i)\b(by|with|as|like|the|an?|to|of|in|running|using|calling|adding|doing|following|is|are|do|does|this|so|follows|e\.g|way|code|command|example)$`)
 
 // conditional matches sentences about a case and not about the product.
 var conditional = lazyregexp.New(`(?i)^(if|when|unless|by default|the|an?|some)\b`)

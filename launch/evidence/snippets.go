@@ -64,12 +64,17 @@ func (g *gatherer) fence(doc document, i int) {
 	if lang == "unknown" {
 		lang = g.guessed(doc, b.content)
 	}
-	if lang == "console" || lang == "output" || lang == "text" {
+	if lang == "console" || lang == "output" || lang == "text" || isDiagram(lang, b.content) {
 		tags["output"] = true
 	}
 	if id := g.addSnippet(doc.path, b.start, b.end, lang, "fence", title, tags, b.content); id != "" {
 		g.snippets[len(g.snippets)-1].Lead = g.lead(doc, i)
 	}
+}
+
+// isDiagram reports whether code is a picture, which a reader looks up where it is drawn.
+func isDiagram(lang, content string) bool {
+	return slices.Contains([]string{"mermaid", "dot", "graphviz", "plantuml"}, lang) || strings.ContainsFunc(content, func(r rune) bool { return r >= 0x2500 && r <= 0x25ff })
 }
 
 var (

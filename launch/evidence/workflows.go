@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -69,10 +70,12 @@ func sectionsOf(doc document) []docSection {
 	return sections
 }
 
+var installLine = lazyregexp.New(`^(\$ |> )?(sudo )?(go (get|install)|npm (i|install|add)|(yarn|pnpm|bun)( global)? add|pnpm (i|install)|pipx? install|pip3 install|python3? -m pip install|uv (pip install|add|tool install)|poetry add|conda install|brew install|apt(-get)? install|cargo (add|install)|gem install|composer require|dotnet (add|tool install)|docker pull) `)
+
 // installOnly reports whether code does no more than install something.
 func installOnly(content string) bool {
 	for line := range strings.Lines(content) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") && !installVerb.MatchString(line) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") && !installLine.MatchString(line) {
 			return false
 		}
 	}

@@ -17,7 +17,10 @@ func (b *book) quickstart(string) []item {
 	for _, tag := range b.Ruleset.FirstSteps {
 		for _, w := range b.Facts.Workflows {
 			top, ok := upTo(w.Tag, tag)
-			if told := b.group(top); ok && showsCode(told) {
+			if !ok || strings.Contains(top, "/") && !b.inReadme(w) {
+				continue // a part of some other document is about one thing
+			}
+			if told := b.group(top); showsCode(told) {
 				if title := b.titleOf(top); len(items) > 0 && title != "" {
 					return append(append(items, item{heading: title}), told...)
 				}
@@ -46,6 +49,17 @@ func withoutOnlyHeading(items []item) []item {
 		return items[1:]
 	}
 	return items
+}
+
+// inReadme reports whether a workflow is a section of the README.
+func (b *book) inReadme(w dossier.Workflow) bool {
+	name := ""
+	if len(w.ClaimIDs) > 0 {
+		name = b.claimAt(w.ClaimIDs[0]).path
+	} else if ids := b.tagged(w.SnippetTags...); len(ids) > 0 {
+		name = b.snippets[ids[0]].Path
+	}
+	return strings.HasPrefix(strings.ToLower(name), "readme")
 }
 
 // upTo returns the tag up to and with the part of the name.
