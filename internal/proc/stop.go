@@ -29,45 +29,51 @@ func (s *Supervisor) Stop(ctx context.Context, key string, grace time.Duration) 
 	if err != nil {
 		return Status{}, err
 	}
-	for tick := newBackoff(); ; {
-		r, err := look(dir)
+	r, err := look(dir)
+	if err != nil {
+		return r.Status, err
+	}
+	if grace <= 0 {
+		grace = time.Duration(r.Grace)
+	}
+	bound, cancel := context.WithTimeout(ctx, grace+2*killPatience) // longer than a kill takes
+	defer cancel()
+	for tick := newBackoff(); err == nil; r, err = look(dir) {
 		switch {
-		case err != nil:
-			return r.Status, err
 		case r.State == "":
 			return r.Status, ErrNoProcess
 		case r.State.Ended():
 			return r.Status, nil
-		case r.State == Orphan:
-			if err := s.takeOver(ctx, dir); err != nil {
-				return r.Status, err
-			}
 		}
-		if grace <= 0 {
-			grace = time.Duration(r.Grace)
-		}
-		asked, err := ask(dir, grace)
-		if err != nil {
-			return r.Status, err
-		}
-		if asked {
-			return s.awaitStop(ctx, key, grace)
-		}
-		if err := tick.wait(ctx); err != nil {
+		err := s.stopOnce(bound, dir, r, grace, tick)
+		switch {
+		case err == nil:
+		case bound.Err() != nil && ctx.Err() == nil:
+			r.Stopped = Unkilled
+			return r.Status, nil
+		default:
 			return r.Status, err
 		}
 	}
+	return r.Status, err
 }
 
-// awaitStop waits for the end, but not longer than a kill can take.
-func (s *Supervisor) awaitStop(ctx context.Context, key string, grace time.Duration) (Status, error) {
-	bound, cancel := context.WithTimeout(ctx, grace+2*killPatience)
-	defer cancel()
-	st, err := s.Wait(bound, key)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		st.Stopped, err = Unkilled, nil
+// stopOnce asks the shim to stop its process, and returns when the shim is gone: the
+// process is over, or it is an orphan, to be tried again.
+func (s *Supervisor) stopOnce(ctx context.Context, dir string, r record, grace time.Duration, tick *backoff) error {
+	if r.State == Orphan {
+		if err := s.takeOver(ctx, dir); err != nil {
+			return err
+		}
 	}
-	return st, err
+	heard, err := ask(dir, grace)
+	if err != nil {
+		return err
+	}
+	if now, err := readRecord(dir); heard && err == nil && now.Shim.alive() {
+		return awaitEnd(ctx, now.Shim)
+	}
+	return tick.wait(ctx)
 }
 
 // takeOver gives an orphan a shim, unless it got one meanwhile.
