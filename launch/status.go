@@ -266,7 +266,8 @@ func finishSlice(out Slice, offset int64) Slice {
 			break
 		}
 	}
-	if out.Text = utf8.Valid(data); out.Text && len(data) > 0 {
+	// A piece too short for its first character is given as bytes: it must lead on.
+	if out.Text = utf8.Valid(data) && (len(data) > 0 || len(out.Data) == 0); out.Text {
 		out.Data = data
 	}
 	if end := offset + int64(len(out.Data)); end < out.Size && len(out.Data) > 0 {
