@@ -138,3 +138,45 @@ func TestCacheIsKeyedByHashAndForgets(t *testing.T) {
 		t.Error("the cache outlives its life")
 	}
 }
+
+// A worker writes a file before its event is in the journal: whoever asks in between,
+// for the old hash, must not make the new content pass for the old one.
+func TestWhatDoesNotFitItsHashIsNotKept(t *testing.T) {
+	f, dir := open(t)
+	one, _ := f.Write("x", []byte("one"))
+	r := artifacts.NewReader(time.Now)
+	if _, err := f.Write("x", []byte("two")); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := r.Slice(dir, one, 0, 10); err != nil || string(data) != "two" {
+		t.Fatalf("%q, %v", data, err)
+	}
+	if _, err := f.Write("x", []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := r.Slice(dir, one, 0, 10); err != nil || string(data) != "one" {
+		t.Errorf("under its own hash the file is %q, %v", data, err)
+	}
+}
+
+func TestFoldersAreMadeAtAnyDepthAndOnlyInside(t *testing.T) {
+	f, dir := open(t)
+	outside := t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(dir, "out")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time they are there
+		if _, err := f.Write("a/b/c/d", []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := f.Write("a/b/c/d/e", []byte("x")); err == nil {
+		t.Error("a file became a folder")
+	}
+	if _, err := f.Write("out/a/b", []byte("x")); !fault.Is(err, fault.PathEscape) {
+		t.Errorf("through a link: %v", err)
+	}
+	if entries, _ := os.ReadDir(outside); len(entries) != 0 {
+		t.Errorf("written outside: %v", entries)
+	}
+}
