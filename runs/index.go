@@ -46,7 +46,8 @@ CREATE INDEX runs_busy ON runs (run_id) WHERE busy = 1;
 CREATE TABLE keys (
 	owner TEXT NOT NULL, key TEXT NOT NULL, run_id TEXT NOT NULL, hash TEXT NOT NULL, at INTEGER NOT NULL,
 	PRIMARY KEY (owner, key)
-) WITHOUT ROWID;`}
+) WITHOUT ROWID;`, `
+CREATE INDEX runs_ended ON runs (kind, root, finished_at);`}
 
 // open opens the file once, and again when it has been deleted, and starts to make
 // it agree with the folders.

@@ -18,9 +18,10 @@ type Filter struct {
 	State   State
 	Product string
 	Root    string
-	Owner   *string // nil: everybody's
-	Limit   int     // 1 when it is less
-	Cursor  string  // NextCursor of the page before
+	Owner   *string   // nil: everybody's
+	Ended   time.Time // only runs that are over and ended after this; zero: any
+	Limit   int       // 1 when it is less
+	Cursor  string    // NextCursor of the page before
 }
 
 // Summary is a run in a list.
@@ -116,6 +117,9 @@ func (f Filter) where() (string, []any, error) {
 	if f.Owner != nil {
 		add("owner IN (?, '')", *f.Owner)
 	}
+	if !f.Ended.IsZero() {
+		add("finished_at > ?", f.Ended.UnixMilli())
+	}
 	if f.Cursor != "" {
 		at, id, err := f.parseCursor()
 		if err != nil {
@@ -151,7 +155,11 @@ func (f Filter) fingerprint() string {
 	if f.Owner != nil {
 		owner = *f.Owner
 	}
-	return digest("list", string(f.Kind), string(f.State), f.Product, f.Root, owner)[:12]
+	ended := ""
+	if !f.Ended.IsZero() {
+		ended = strconv.FormatInt(f.Ended.UnixMilli(), 10)
+	}
+	return digest("list", string(f.Kind), string(f.State), f.Product, f.Root, owner, ended)[:12]
 }
 
 // Unfinished returns the runs that have something to do or a command waiting,

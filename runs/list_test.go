@@ -246,3 +246,35 @@ func TestAListDoesNotTrustStaleRows(t *testing.T) {
 		t.Errorf("a folder that was removed is listed: %+v", got)
 	}
 }
+
+func TestAListOfWhatEndedLatelyLeavesOutWhatGoesOnOrEndedBefore(t *testing.T) {
+	now := &clock{at: time.UnixMilli(1_700_000_000_000)}
+	s := open(t, t.TempDir(), runs.StoreOptions{Now: now.now})
+	end := func(id runs.ID) {
+		d, ok, err := s.Drive(t.Context(), id)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		if err := d.Append(runs.Draft{Type: runs.RunStateChanged, Payload: runs.StateChange{OldState: d.View().State, NewState: runs.StateCancelled}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := create(t, s, request("run_long"))
+	end(create(t, s, request("run_old1")))
+	now.pass(time.Minute)
+	before := now.now()
+	now.pass(time.Minute)
+	end(create(t, s, request("run_new1")))
+	create(t, s, request("run_goes_on"))
+	end(long)
+	var got []runs.ID
+	for _, r := range list(t, s, runs.Filter{Kind: runs.Launch, Ended: before, Limit: 1}) {
+		got = append(got, r.ID)
+	}
+	if want := []runs.ID{"run_new1", "run_long"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
