@@ -162,10 +162,19 @@ func (e *Engine) Close(ctx context.Context) error {
 	}
 }
 
+// calm is how long a new engine leaves runs that nobody drives alone: somebody may be
+// waiting for the first answer of the process that it is in.
+const calm = 200 * time.Millisecond
+
 // adopt takes the runs whose driver is gone.
 func (e *Engine) adopt() {
 	tick := time.NewTicker(e.o.Adopt)
 	defer tick.Stop()
+	select {
+	case <-time.After(min(calm, e.o.Adopt)):
+	case <-e.ctx.Done():
+		return
+	}
 	for {
 		if _, err := e.AdoptNow(e.ctx); err != nil && e.ctx.Err() == nil {
 			e.o.Log.Warn("looking for runs that nobody drives failed", "error", err.Error())
