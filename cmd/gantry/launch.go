@@ -16,9 +16,9 @@ import (
 
 // launchFlags are the flags of gantry launch.
 type launchFlags struct {
-	site, siteRef, ref, name, profile, publish string
-	sections, allowed                          []string
-	noFix, noPR, printConfig                   bool
+	site, siteRef, ref, name, profile string
+	sections, allowed                 []string
+	noFix, noPR, printConfig          bool
 }
 
 func (c *cli) launchCommand() *cobra.Command {
