@@ -2,6 +2,7 @@ package launchtools
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/gantry-run/gantry/launch"
@@ -11,11 +12,12 @@ import (
 	"github.com/gantry-run/gantry/specs"
 )
 
-// A status stays under 8 KB: more issues and artifacts than these are counted.
+// A status stays under 8 KB: of more issues and artifacts than fit into these bytes of
+// JSON, the rest is counted.
 const (
-	statusIssues    = 15
-	statusArtifacts = 60
-	titleLength     = 160
+	issueBytes    = 2500
+	artifactBytes = 3500
+	titleLength   = 160 // characters
 )
 
 type getStatusOut struct {
@@ -77,12 +79,13 @@ func statusOut(st launch.Status) getStatusOut {
 		Artifacts: []artifact{}, ArtifactsTotal: len(st.Artifacts), RollbackSteps: st.Rollback,
 		Chain: chain{st.Chain.Verified, st.Chain.Seq, st.Chain.Hash, st.Chain.FirstBad},
 	}
-	for _, i := range st.Issues[:min(len(st.Issues), statusIssues)] {
+	for _, i := range st.Issues {
 		out.OpenIssues = append(out.OpenIssues, openIssue{i.IssueID, i.Severity, i.Gate, cut(i.Title, titleLength)})
 	}
-	for _, a := range st.Artifacts[:min(len(st.Artifacts), statusArtifacts)] {
+	for _, a := range st.Artifacts {
 		out.Artifacts = append(out.Artifacts, artifact{a.Name, a.SHA256})
 	}
+	out.OpenIssues, out.Artifacts = within(issueBytes, out.OpenIssues), within(artifactBytes, out.Artifacts)
 	if st.Paused != nil {
 		out.Paused = &paused{st.Paused.At, st.Paused.Reason}
 	}
@@ -90,6 +93,17 @@ func statusOut(st launch.Status) getStatusOut {
 		out.Next = &nextStep{nonNil(st.Next.Tools), st.Next.Reason}
 	}
 	return out
+}
+
+// within returns the first items that fit into a number of bytes of JSON.
+func within[T any](bytes int, items []T) []T {
+	for i, item := range items {
+		raw, err := json.Marshal(item)
+		if bytes -= len(raw) + 1; err != nil || bytes < 0 {
+			return items[:i]
+		}
+	}
+	return items
 }
 
 // cut shortens a text to a number of characters.
