@@ -123,3 +123,32 @@ func TestMutatingCallsOnOneRunDoNotOverlap(t *testing.T) {
 	}
 	w.verify(id)
 }
+
+// While another process holds the call lock of a run, mutating calls are told to come
+// again; readers and cancel get through.
+func TestOnlyMutatingCallsWaitForTheCallLock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.serve(stateful)
+	id := w.ready(p, nil)
+	release, err := w.store.LockCall(t.Context(), runs.ID(id), patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mutating := []string{"launch_validate", "launch_fix_next", "launch_open_pr", "launch_resume"}
+	var answers []<-chan answer
+	for _, tool := range mutating { // they wait side by side
+		answers = append(answers, p.beginCall(tool, args{"run_id": id}))
+	}
+	p.must("launch_get_status", args{"run_id": id})
+	p.must("launch_get_artifact", args{"run_id": id, "artifact_name": "page_plan.json"})
+	p.must("get_telemetry", args{"run_id": id})
+	for i, c := range answers {
+		if a := p.wait(c); a.Error == nil || a.Error.Data.Code != "RUN_LOCKED" || !a.Error.Data.Retryable {
+			t.Errorf("%s: %s %.200s", mutating[i], a.Error, a.Result)
+		}
+	}
+	p.must("launch_cancel", args{"run_id": id})
+	release()
+	p.inState(id, runs.StateCancelled)
+}
