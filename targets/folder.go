@@ -2,6 +2,7 @@ package targets
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -21,7 +22,7 @@ import (
 const (
 	maxFile        = 1 << 20  // bytes of a definition file
 	maxFiles       = 2000     // files that are read for one folder
-	maxTotal       = 64 << 20 // bytes of them all
+	maxTotal       = 16 << 20 // bytes of them all
 	maxName        = 256      // bytes of a target's name
 	maxDescription = 200      // characters that are kept of a description
 	maxCommand     = 1000     // characters that are kept of a command with its hooks
@@ -44,6 +45,7 @@ type folder struct {
 	dir   string // relative to the root, slash separated
 	trace *trace
 	names []string                              // of the files in the folder, sorted
+	ended func() error                          // why to stop looking; nil while not
 	dump  func(justfile string) ([]byte, error) // asks just; nil: it may not be asked
 
 	files, bytes int // that were read
@@ -57,8 +59,8 @@ type folder struct {
 }
 
 // openFolder lists a folder under the root. The error is the root's.
-func openFolder(root *os.Root, dir string, tr *trace) (*folder, error) {
-	f := &folder{root: root, dir: dir, trace: tr}
+func openFolder(ctx context.Context, root *os.Root, dir string, tr *trace) (*folder, error) {
+	f := &folder{root: root, dir: dir, trace: tr, ended: ctx.Err}
 	names, err := f.entries(".")
 	f.names = names
 	return f, err
@@ -121,6 +123,9 @@ func (f *folder) read(name string) (source, bool) {
 // load reads a file by its path from the root. A pipe or a device is refused without
 // waiting for it.
 func (f *folder) load(p string) (source, error) {
+	if err := f.ended(); err != nil {
+		return source{}, err
+	}
 	f.trace.saw(f.root, p)
 	if f.files++; f.files > maxFiles || f.bytes > maxTotal {
 		return source{}, errTooMany

@@ -37,7 +37,7 @@ var (
 	gradleDefinition = lazyregexp.New(`(?m)(?:^|[;{}]|\bby\s)[ \t]*(?:(?:project\.)?tasks\.(?:register|create)(?:<[^>\n]*>)?\s*\(?\s*["']([A-Za-z_][\w.-]*)["']` +
 		`|(?:project\.)?task(?:\s*\(\s*["']|[ \t]+["']?)([A-Za-z_][\w-]*)["']?|(?:val|def)\s+([A-Za-z_]\w*)\s+by\s+(?:project\.)?tasks\.(?:registering|creating))`)
 	gradlePlugin      = lazyregexp.New(`(?m)^[ \t]*(?:(?:alias|id)\s*\(?\s*["']([\w.-]+)["']|(kotlin)\s*\(|["'` + "`" + `]?([\w.-]+)["'` + "`" + `]?[ \t]*$|apply\s*\(?\s*plugin\s*[:=]\s*["']([\w.-]+)["'])`)
-	gradleDescription = lazyregexp.New(`\b(?:setDescription\s*\(|description\s*(?:=|\(|\s))\s*["']([^"'\n]*)["']`)
+	gradleDescription = lazyregexp.New(`^(?:setDescription\s*\(|description\s*(?:=|\(|\s))\s*["']([^"'\n]*)["']`)
 )
 
 func findGradle(f *folder) {
@@ -72,7 +72,7 @@ func findGradle(f *folder) {
 			}
 		}
 	}
-	for _, m := range gradleDefinition.FindAllStringSubmatchIndex(code, -1) {
+	for _, m := range gradleDefinition.FindAllStringSubmatchIndex(code, maxTargets) {
 		add(submatch(code, m), gradleSays(code[m[1]:]))
 	}
 	for _, name := range names {
@@ -86,7 +86,7 @@ func findGradle(f *folder) {
 // appliedPlugins returns the words that may be plugins.
 func appliedPlugins(code string) []string {
 	var ids []string
-	for _, m := range gradlePlugin.FindAllStringSubmatchIndex(code, -1) {
+	for _, m := range gradlePlugin.FindAllStringSubmatchIndex(code, maxTargets) {
 		ids = append(ids, submatch(code, m))
 	}
 	return ids
@@ -116,19 +116,24 @@ func gradleSays(rest string) string {
 	if at := strings.Index(rest, "{"); open < 0 && at >= 0 && strings.TrimSpace(rest[:at]) == "" {
 		open = at
 	}
-	if m := gradleDescription.FindStringSubmatch(line); open < 0 && m != nil {
-		return m[1]
-	}
 	if open >= 0 {
-		if m := gradleDescription.FindStringSubmatch(block(rest[open:])); m != nil && m[1] != "" {
-			return m[1]
+		line = block(rest[open:])
+	}
+	for _, word := range []string{"description", "setDescription"} {
+		if at := strings.Index(line, word); at >= 0 {
+			if m := gradleDescription.FindStringSubmatch(line[at:min(len(line), at+maxLine)]); m != nil && m[1] != "" {
+				return m[1]
+			}
 		}
 	}
 	return "Custom Gradle task"
 }
 
-// maxBlock is how much of what follows a definition is searched for a description.
-const maxBlock = 8 << 10
+// Bounds on what follows a definition and is searched for a description, in bytes.
+const (
+	maxBlock = 4 << 10
+	maxLine  = 500
+)
 
 // block returns what is between the brace that text begins with and the one that closes
 // it.

@@ -147,11 +147,20 @@ func (p *makeParser) define(i int) int {
 
 // joined returns the line i with those that a backslash adds to it, and the next one.
 func joined(lines []string, i int) (string, int) {
-	line := lines[i]
-	for i++; strings.HasSuffix(line, `\`) && i < len(lines); i++ {
-		line = strings.TrimSuffix(line, `\`) + " " + strings.TrimLeft(lines[i], " \t")
+	if !strings.HasSuffix(lines[i], `\`) {
+		return lines[i], i + 1
 	}
-	return line, i
+	var b strings.Builder
+	for ; ; i++ {
+		line, more := strings.CutSuffix(lines[i], `\`)
+		if b.Len() > 0 {
+			line = " " + strings.TrimLeft(line, " \t")
+		}
+		b.WriteString(line)
+		if !more || i+1 == len(lines) {
+			return b.String(), i + 1
+		}
+	}
 }
 
 func leading(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }

@@ -103,7 +103,7 @@ func (p *Project) discover(ctx context.Context, rel string) (Listing, error) {
 		return k.listing, nil
 	}
 	tr := newTrace(p.o.Env)
-	f, err := openFolder(root, rel, tr)
+	f, err := openFolder(ctx, root, rel, tr)
 	if err != nil {
 		return Listing{}, noFolder(err)
 	}
@@ -111,8 +111,11 @@ func (p *Project) discover(ctx context.Context, rel string) (Listing, error) {
 		f.dump = func(justfile string) ([]byte, error) { return p.dumpJust(ctx, justfile) }
 	}
 	l := f.look()
+	if err := ctx.Err(); err != nil {
+		return Listing{}, err
+	}
 	delete(p.kept, rel)
-	if tr.settled() && ctx.Err() == nil {
+	if tr.settled() {
 		if len(p.kept) >= maxKept {
 			clear(p.kept)
 		}
