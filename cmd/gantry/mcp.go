@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +22,19 @@ func (c *cli) mcpCommand() *cobra.Command {
 	}
 }
 
+// hurry lets the garbage collector rest while a client waits for the first answers: a
+// fresh program holds next to nothing, and would be looked through twice all the same. It
+// returns how to end that.
+func hurry() (end func()) {
+	usual := debug.SetGCPercent(400)
+	return func() { debug.SetGCPercent(usual) }
+}
+
+// hurryFor is longer than the first answers take.
+const hurryFor = time.Second
+
 func (c *cli) serveStdio(ctx context.Context) (err error) {
+	time.AfterFunc(hurryFor, hurry())
 	a, err := c.open(use{adopt: true})
 	if err != nil {
 		return err
