@@ -25,6 +25,7 @@ type fixed struct {
 	IssueID  string         `json:"issue_id"`
 	PatchIDs []string       `json:"patch_ids"`
 	Attempts map[string]int `json:"attempts"` // by issue, over all visits
+	Issues   int            `json:"issues"`   // in the report that the visit began with
 	Failure  *runs.Failure  `json:"failure,omitempty"`
 }
 
@@ -46,7 +47,12 @@ func (w *workers) fixNext(ctx context.Context, j *job) (runs.Result, error) {
 	if !ok {
 		return w.unfixed(out, fault.New(fault.FixNoOp, "the report has no issue to fix")), nil
 	}
-	out.IssueID = issue.ID
+	if len(report.Issues) < out.Issues {
+		// The last fix helped. An issue of the same name is another one: the next of
+		// several lines that read alike has moved to its place.
+		out.Attempts[issue.ID] = 0
+	}
+	out.IssueID, out.Issues = issue.ID, len(report.Issues)
 	if out.Attempts[issue.ID] >= j.cfg.MaxFixAttempts {
 		return w.unfixed(out, fault.New(fault.FixExhausted, "issue %s was fixed %d times and is still there", issue.ID, out.Attempts[issue.ID])), nil
 	}

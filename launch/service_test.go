@@ -342,6 +342,31 @@ func TestFixesOfOneIssueAreCounted(t *testing.T) {
 	}
 }
 
+// Lines that read alike follow each other to one place, and so have one issue's name.
+func TestFixesThatHelpAreNotCountedAgainstTheNextLine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(name string, do runs.Activity) runs.Activity {
+		if name != "merge_and_link" {
+			return do
+		}
+		return func(ctx context.Context, work runs.Work, try runs.Try) (runs.Result, error) {
+			r, err := do(ctx, work, try)
+			pages, globbed := filepath.Glob(filepath.Join(try.Dir, "work", "site", "content", "docs", "widget", "*.md"))
+			if err != nil || globbed != nil || len(pages) == 0 {
+				return r, fmt.Errorf("no pages: %w", err)
+			}
+			f, err := os.OpenFile(pages[0], os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				return r, err
+			}
+			defer f.Close()
+			_, err = f.WriteString(strings.Repeat("\nNobody says so.\n", 5))
+			return r, err
+		}
+	})
+	w.in(w.start(`,"max_fix_attempts":2,"autopilot":{"fix":true}`), runs.StateReadyForPR)
+}
+
 func TestAFailedRunGoesOnFromItsLastStableState(t *testing.T) {
 	t.Parallel()
 	var broken atomic.Bool
