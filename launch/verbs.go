@@ -45,12 +45,22 @@ func (s *Service) document(v *runs.View, name string, doc any) error {
 	return json.Unmarshal(raw, doc)
 }
 
+// changeable returns a run that the caller may change: one that it may see, with a sound
+// journal.
+func (s *Service) changeable(ctx context.Context, id runs.ID, owner string) (*runs.View, error) {
+	v, err := s.view(id, owner)
+	if err == nil {
+		err = s.o.Store.Sound(ctx, id)
+	}
+	return v, err
+}
+
 // Validate runs the gates on what is in the site's work tree now and returns the
 // report. A run that is READY_FOR_PR goes back to VALIDATING if it fails; once a pull
 // request is open, it only reports.
 func (s *Service) Validate(ctx context.Context, a Ask, id runs.ID) (dossier.ValidationReport, error) {
 	var report dossier.ValidationReport
-	v, err := s.view(id, a.Owner)
+	v, err := s.changeable(ctx, id, a.Owner)
 	if err != nil {
 		return report, err
 	}
@@ -104,7 +114,7 @@ type Fixed struct {
 // again. An issue that was fixed too often is FIX_EXHAUSTED, one that only a person can
 // repair FIXER_UNFIXABLE; the run stays as it is.
 func (s *Service) FixNext(ctx context.Context, a Ask, id runs.ID) (Fixed, error) {
-	v, err := s.view(id, a.Owner)
+	v, err := s.changeable(ctx, id, a.Owner)
 	if err != nil {
 		return Fixed{}, err
 	}
@@ -137,7 +147,7 @@ func (s *Service) FixNext(ctx context.Context, a Ask, id runs.ID) (Fixed, error)
 // Resume continues a run that nobody drives, from its last stable state; force
 // executes a node that it has come to, and all after it, again.
 func (s *Service) Resume(ctx context.Context, a Ask, id runs.ID, force string) (runs.State, error) {
-	v, err := s.view(id, a.Owner)
+	v, err := s.changeable(ctx, id, a.Owner)
 	if err != nil {
 		return "", err
 	}
@@ -160,7 +170,7 @@ const cancelWait = 2 * time.Second
 // Cancel ends a run. It takes no lock and answers once the request is durable; the
 // state that it returns may still be the one before.
 func (s *Service) Cancel(ctx context.Context, a Ask, id runs.ID) (runs.State, error) {
-	v, err := s.view(id, a.Owner)
+	v, err := s.changeable(ctx, id, a.Owner)
 	if err != nil {
 		return "", err
 	}
@@ -184,7 +194,7 @@ var errStillWorking = errors.New("the run has not come to rest yet")
 // OpenPR opens the pull request of a run that is ready for it. Called again, it
 // returns the same one.
 func (s *Service) OpenPR(ctx context.Context, a Ask, id runs.ID) (runs.Published, error) {
-	v, err := s.view(id, a.Owner)
+	v, err := s.changeable(ctx, id, a.Owner)
 	if err != nil {
 		return runs.Published{}, err
 	}

@@ -12,13 +12,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/journal"
 )
 
 // Post leaves a command for whoever drives the run. When it returns the command
-// is on the disk. An unknown run is RUN_NOT_FOUND.
+// is on the disk. An unknown run is RUN_NOT_FOUND. A run whose journal is damaged is
+// EVENT_CHAIN_BROKEN: nobody will ever drive it, so nobody would answer.
 func (s *Store) Post(ctx context.Context, id ID, c Command) error {
-	if _, err := s.find(id); err != nil {
+	if err := s.Sound(ctx, id); err != nil {
 		return err
 	}
 	raw, err := json.Marshal(c)
@@ -33,6 +35,21 @@ func (s *Store) Post(ctx context.Context, id ID, c Command) error {
 	s.hub.notify(id)
 	s.post.notify(id)
 	return s.index.wake(ctx, id)
+}
+
+// Sound fails with EVENT_CHAIN_BROKEN unless the run's journal can be driven: the chain
+// holds, and it reaches the heads that are remembered elsewhere. A [View] is made of
+// what there is, so it does not tell that the last events are gone.
+func (s *Store) Sound(ctx context.Context, id ID) error {
+	r, err := s.Verify(ctx, id)
+	if err != nil || r.OK && r.Head.Seq > 0 {
+		return err
+	}
+	if r.OK {
+		r.FirstBad, r.Reason = 1, "it is not there"
+	}
+	return fault.New(fault.EventChainBroken, "the run's journal is damaged at event %d: %s", r.FirstBad, r.Reason).
+		WithDetails(journal.Break{Seq: r.FirstBad, Reason: r.Reason})
 }
 
 // letter is a command that waits in a run's folder.

@@ -478,6 +478,10 @@ func TestDamageLeavesTheRunAlone(t *testing.T) {
 					}
 				}
 				s = open(t, dir, runs.StoreOptions{})
+				err = s.Post(t.Context(), id, runs.Command{ID: "c1", Type: runs.Cancel})
+				if !fault.Is(err, fault.EventChainBroken) && !(c.seq == 1 && fault.Is(err, fault.RunNotFound)) {
+					t.Errorf("a command is taken that nobody will answer: %v", err)
+				}
 				_, ok, err := s.Drive(t.Context(), id)
 				if ok || !fault.Is(err, fault.EventChainBroken) && !(c.seq == 1 && fault.Is(err, fault.RunNotFound)) {
 					t.Errorf("drive: %v, %v", ok, err)
