@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gantry-run/gantry/internal/db"
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/journal"
 )
@@ -63,7 +64,9 @@ func (s *Store) Create(ctx context.Context, r StartRequest) (id ID, created bool
 	if r.ID == "" {
 		r.ID = NewID(s.now())
 	}
-	if err := s.index.bindKey(ctx, r.Owner, *r.Once, r.ID, s.now()); err != nil {
+	if err := s.index.bindKey(ctx, r.Owner, *r.Once, r.ID, s.now()); db.NoRoom(err) {
+		return "", false, fault.Retry(fault.StoreFull, "there is no room left in the state directory").Because(err)
+	} else if err != nil {
 		return "", false, err
 	}
 	return s.publish(ctx, r)

@@ -200,6 +200,9 @@ func Corrupt(err error) bool {
 	return errors.Is(err, ErrCorrupt) || code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
 }
 
+// NoRoom reports whether a write failed because the disk has no room left.
+func NoRoom(err error) bool { return primaryCode(err) == sqlite3.SQLITE_FULL }
+
 func busy(err error) bool {
 	code := primaryCode(err)
 	return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED

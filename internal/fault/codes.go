@@ -26,6 +26,7 @@ const (
 	EventChainBroken Code = "EVENT_CHAIN_BROKEN"
 	JournalPoisoned  Code = "JOURNAL_POISONED"
 	StoreUnsupported Code = "STORE_UNSUPPORTED"
+	StoreFull        Code = "STORE_FULL"
 	NodeTimeout      Code = "NODE_TIMEOUT"
 	WorkerMissing    Code = "WORKER_MISSING"
 	BudgetExceeded   Code = "BUDGET_EXCEEDED_RUNTIME"

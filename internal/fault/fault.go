@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 )
 
 // Code names a kind of failure: upper case words joined by underscores.
@@ -64,8 +65,8 @@ func (f *Fault) WithHint(format string, args ...any) *Fault {
 func (f *Fault) WithDetails(details any) *Fault { f.Details = details; return f }
 
 // From returns the fault in err's chain. A context's end becomes CANCELLED, or
-// TOOL_TIMEOUT when its deadline passed; any other error becomes an opaque
-// INTERNAL that keeps err as its cause. It returns nil for a nil error.
+// TOOL_TIMEOUT when its deadline passed, a disk without room STORE_FULL; any other error
+// becomes an opaque INTERNAL that keeps err as its cause. It returns nil for a nil error.
 func From(err error) *Fault {
 	var f *Fault
 	switch {
@@ -77,6 +78,9 @@ func From(err error) *Fault {
 		return Retry(ToolTimeout, "the operation did not finish in time").Because(err)
 	case errors.Is(err, context.Canceled):
 		return Retry(Cancelled, "the operation was cancelled").Because(err)
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return Retry(StoreFull, "there is no room left on a disk that is written to").Because(err)
 	}
 	return New(Internal, "internal error").Because(err)
 }
