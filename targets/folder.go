@@ -69,9 +69,6 @@ func openFolder(ctx context.Context, root *os.Root, dir string, tr *trace) (*fol
 // below returns a path of this folder as one of the root.
 func (f *folder) below(name string) string { return path.Join(f.dir, name) }
 
-// within returns a path of the root as one from this folder.
-func (f *folder) within(p string) string { return relative(f.dir, p) }
-
 // entries returns the sorted names of the files in a folder of this one.
 func (f *folder) entries(dir string) ([]string, error) {
 	at := f.below(dir)
