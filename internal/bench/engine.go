@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
+	"syscall"
 	"time"
 
 	"github.com/gantry-run/gantry/internal/bench/probe"
@@ -69,6 +69,7 @@ func nodeExecutions(ctx context.Context, l *lab) ([]row, error) {
 	var rows []row
 	for _, parallel := range []int{1, 8} {
 		var rates []float64
+		before := processorTime()
 		for i := range l.rounds {
 			dir, err := l.folder(fmt.Sprintf("nodes-%d-%d", parallel, i))
 			if err != nil {
@@ -82,39 +83,56 @@ func nodeExecutions(ctx context.Context, l *lab) ([]row, error) {
 		}
 		what := fmt.Sprintf("node executions, %d runs at once", parallel)
 		rows = append(rows, atLeast(what, median(rates), "a second", 2000))
+		if parallel > 1 {
+			all := l.rounds * parallel * executions(fixes)
+			rows = append(rows, plain("processor time of a node execution", float64((processorTime()-before).Microseconds())/float64(all), "µs"))
+		}
 	}
 	return rows, nil
 }
 
-// executeEmpty executes so many runs at once and returns how long that took.
+// processorTime returns what this process has used.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// executeEmpty executes so many runs at once and returns how long that took, up to the
+// work of their last node: asking the store how they stand would be measured too.
 func executeEmpty(ctx context.Context, dir string, parallel, fixes int) (time.Duration, error) {
 	store, err := runs.OpenStore(dir, runs.StoreOptions{})
 	if err != nil {
 		return 0, err
 	}
 	defer store.Close()
-	engine := local.New(local.Options{Store: store, Workers: empties(fixes)})
-	defer engine.Close(ctx)
-	failed := make([]error, parallel)
-	began := time.Now()
-	var all sync.WaitGroup
-	for i := range parallel {
-		all.Go(func() {
-			id, _, err := engine.Start(ctx, emptyRequest(fixes))
-			if err == nil {
-				_, err = store.Until(ctx, id, func(v *runs.View) bool { return v.State == runs.StateDone })
+	last := make(chan struct{}, parallel)
+	empty := empties(fixes)[worker]
+	engine := local.New(local.Options{Store: store, Workers: map[string]runs.Activity{
+		worker: func(ctx context.Context, w runs.Work, try runs.Try) (runs.Result, error) {
+			if w.Node.Name == "last" {
+				last <- struct{}{}
 			}
-			failed[i] = err
-		})
-	}
-	all.Wait()
-	took := time.Since(began)
-	for _, err := range failed {
-		if err != nil {
+			return empty(ctx, w, try)
+		},
+	}})
+	defer engine.Close(ctx)
+	began := time.Now()
+	for range parallel {
+		if _, _, err := engine.Start(ctx, emptyRequest(fixes)); err != nil {
 			return 0, err
 		}
 	}
-	return took, nil
+	for range parallel {
+		select {
+		case <-last:
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		}
+	}
+	return time.Since(began), nil
 }
 
 // commands measures from a command to what it asks for, on a run whose node is busy: a

