@@ -184,6 +184,7 @@ func (s *shim) fail(err error) error {
 	}
 	s.rec.State, s.rec.Code, s.rec.Reason, s.rec.Ended = Failed, string(f.Code), f.Message, time.Now().UTC()
 	removeCgroup(s.rec.Cgroup)
+	s.removePipes()
 	return s.rec.write(s.dir)
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -114,6 +115,15 @@ func (s *shim) finish() {
 	}
 	s.endOutput()
 	removeCgroup(s.rec.Cgroup)
+	s.removePipes()
+}
+
+// removePipes removes the named pipes: nobody who copies the folder should wait for
+// them.
+func (s *shim) removePipes() {
+	for _, pipe := range []string{outputPipe, controlFile} {
+		os.Remove(filepath.Join(s.dir, pipe))
+	}
 }
 
 func earlier(a, b time.Time) time.Time {
