@@ -47,18 +47,20 @@ var layers = []layer{
 		"launch/pages launch/patch launch/site launch/quickstart launch/taskcards runs specs validate"},
 
 	{"targets", "internal/fault internal/lazyregexp internal/proc"},
+	{"targets/jobs", "internal/fault internal/proc runs specs targets"},
 
 	{"telemetry", "internal/db internal/fault internal/lazyregexp runs"},
 
 	{"mcpserver/guard", "internal/fault runs specs telemetry validate"},
-	{"mcpserver/tool", "mcpserver/guard specs validate"},
+	{"mcpserver/tool", "internal/fault mcpserver/guard specs validate"},
 	{"mcpserver/stdio", "internal/fault validate"},
 	{"mcpserver/launchtools", "internal/fault launch launch/dossier launch/quickstart mcpserver/guard mcpserver/tool runs specs telemetry " +
 		"validate"},
+	{"mcpserver/tasktools", "internal/fault mcpserver/guard mcpserver/tool specs targets targets/jobs"},
 	{"mcpserver", "internal/fault mcpserver/guard mcpserver/stdio mcpserver/tool specs telemetry"},
 
 	{"cmd/gantry", "internal/fault internal/git internal/proc launch launch/dossier launch/gates mcpserver mcpserver/guard " +
-		"mcpserver/launchtools mcpserver/stdio mcpserver/tool runs runs/local specs telemetry validate"},
+		"mcpserver/launchtools mcpserver/stdio mcpserver/tasktools mcpserver/tool runs runs/local specs targets targets/jobs telemetry validate"},
 
 	{"internal/crashtest", ""},
 	{"internal/bench/probe", ""},
