@@ -3,13 +3,16 @@ package crashtest
 import (
 	"bytes"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,6 +31,7 @@ type lab struct {
 
 func newLab(t *testing.T) *lab {
 	t.Helper()
+	readSource.Do(func() { readAll(t) })
 	dir := t.TempDir()
 	l := &lab{t: t, root: filepath.Join(dir, "root"), state: filepath.Join(dir, "state"), mark: "GANTRY_LAB=" + rand.Text()}
 	home := filepath.Join(dir, "home")
@@ -46,6 +50,25 @@ func newLab(t *testing.T) *lab {
 		}
 	})
 	return l
+}
+
+// readSource makes the results of these tests depend on the source of the program,
+// which the go command does not know of, so that old results are not taken for new.
+var readSource sync.Once
+
+func readAll(t *testing.T) {
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != ".." && path != "../.." {
+			return fs.SkipDir
+		}
+		if err == nil && d.Type().IsRegular() {
+			_, err = os.Stat(path)
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
 }
 
 // command is gantry with arguments, on the lab's state directory.

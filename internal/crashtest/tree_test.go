@@ -20,7 +20,7 @@ func (l *lab) outcome(id string) tree {
 	for _, part := range []string{"artifacts", "drafts", "reports", "run_config.yaml"} {
 		dir := filepath.Join(l.folder(id), part)
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || d.Name() == "pr.json" {
+			if err != nil || d.IsDir() || d.Name() == "pr.json" || strings.HasPrefix(d.Name(), ".tmp-") {
 				return err
 			}
 			raw, err := os.ReadFile(path)
