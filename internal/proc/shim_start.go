@@ -1,11 +1,16 @@
 package proc
 
-import "os"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 // start starts the process in a group of its own in the shim's session, and returns
 // its pid.
 func (s *shim) start(output *os.File) (int, error) {
 	spec := s.req.Spec
+	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // no core files in the project
 	group, bounded := makeCgroup(s.rec.Cgroup, spec.MaxProcesses)
 	if group != nil {
 		defer group.Close()
@@ -17,7 +22,7 @@ func (s *shim) start(output *os.File) (int, error) {
 	if err != nil && group != nil {
 		pid, err = s.startIn(nil, output) // the kernel may refuse a cgroup that it let us make
 	}
-	if err == nil {
+	if err == nil && spec.MaxProcesses > 0 && !bounded {
 		limitChild(pid)
 	}
 	return pid, err

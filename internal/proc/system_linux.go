@@ -106,14 +106,12 @@ func limitProcesses(n int) (restore func()) {
 	return func() { unix.Setrlimit(unix.RLIMIT_NPROC, &now) }
 }
 
-// limitChild makes the child's bound on processes final, and lets it leave no core
-// files in the project.
+// limitChild makes the child's bound on processes final.
 func limitChild(pid int) {
 	var now unix.Rlimit
 	if unix.Prlimit(pid, unix.RLIMIT_NPROC, nil, &now) == nil && now.Cur < now.Max {
 		unix.Prlimit(pid, unix.RLIMIT_NPROC, &unix.Rlimit{Cur: now.Cur, Max: now.Cur}, nil)
 	}
-	unix.Prlimit(pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
 }
 
 // running returns the number of tasks of the machine: at least those of this user.
