@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -195,9 +196,10 @@ func (d *Drive) Close(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	path := filepath.Join(d.store.Dir(d.id), "snapshot.json")
 	raw, err := d.view.Snapshot()
-	if err == nil {
-		err = journal.WriteFileAtomic(d.store.disk, filepath.Join(d.store.Dir(d.id), "snapshot.json"), raw)
+	if old, _ := os.ReadFile(path); err == nil && !bytes.Equal(old, raw) {
+		err = journal.WriteFileAtomic(d.store.disk, path, raw)
 	}
 	return errors.Join(err, d.store.index.put(ctx, d.view, head))
 }

@@ -43,6 +43,30 @@ func TestADriverRemovesWhatTheOneThatDiedWasWriting(t *testing.T) {
 	}
 }
 
+// A driver that dies while it writes leaves an unfinished file, which the next driver
+// knows of only by a snapshot that is behind.
+func TestADriverWithNothingToDoWritesNothing(t *testing.T) {
+	s := open(t, t.TempDir(), runs.StoreOptions{})
+	id := create(t, s, request(""))
+	drive(t, s, id, -1)
+	path := filepath.Join(s.Dir(id), "snapshot.json")
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drive(t, s, id, -1)
+	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
+		t.Errorf("the snapshot was written again (%v)", err)
+	}
+	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	drive(t, s, id, -1)
+	if raw, err := os.ReadFile(path); err != nil || len(raw) < 100 {
+		t.Errorf("a snapshot that is wrong stays: %s (%v)", raw, err)
+	}
+}
+
 func TestWhatIsBegunBesideTheRunsGoesAnHourAfterItsMakerDied(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, runs.StoreOptions{})
