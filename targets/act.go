@@ -1,8 +1,11 @@
 package targets
 
 import (
+	"errors"
+	"io/fs"
 	"path"
 	"strings"
+	"syscall"
 )
 
 // actRunner finds the workflows of GitHub Actions, which act runs. One file is one
@@ -27,7 +30,10 @@ func findWorkflows(f *folder) {
 		if dir != "." && !f.has(top) {
 			continue
 		}
-		names, _ := f.entries(dir) // an absent folder has none
+		names, err := f.entries(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			f.report(f.below(dir), Error, "%s", sentence(err))
+		}
 		for _, name := range names {
 			wanted := path.Ext(name) == ".yml" || path.Ext(name) == ".yaml"
 			if dir == "." || dir == ".github" {

@@ -106,6 +106,19 @@ func TestLinksDoNotFoolTheAllowlist(t *testing.T) {
 	}
 }
 
+func TestADenyCoversAFolderOfLinks(t *testing.T) {
+	l := newLab(t, "-- real/Makefile --\nbuild:\n\tcc\n-- links/x --\n")
+	l.link("../real/Makefile", "links/Makefile")
+	l.allow(entry("ROOT", "Directory", ""))
+	if got := l.allowed("links"); got != "build" {
+		t.Errorf("%q", got)
+	}
+	l.allow(entry("ROOT", "Directory", "") + entry("ROOT/links", "Deny", ""))
+	if got := l.allowed("links"); got != "" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestTheFirstAllowlistThatExistsCounts(t *testing.T) {
 	l := newLab(t, twoMakefiles)
 	all := strings.ReplaceAll(entry("ROOT", "Directory", ""), "ROOT", l.root)

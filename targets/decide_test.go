@@ -322,7 +322,7 @@ func TestInAnotherFolderTheSameFileIsUsed(t *testing.T) {
 
 // H141.
 func TestAChangedRecipeNeedsAHumanAgain(t *testing.T) {
-	l := newLab(t, "-- Makefile --\nV = 1\nbuild: dep\n\tcc\ndep:\n\tgen\nother:\n\tx\n%.o:\n\tcc -c\n-- justfile --\nfmt: dep2\n    rustfmt\ndep2:\n    gen\nlint:\n    x\n-- run.sh --\necho\n")
+	l := newLab(t, "-- Makefile --\nV = 1\nbuild: dep\n\tcc\ndep: deeper\n\tgen\ndeeper:\n\tdig\nother:\n\tx\n%.o:\n\tcc -c\n-- justfile --\nfmt: dep2\n    rustfmt\ndep2:\n    gen\nlint:\n    x\n-- run.sh --\necho\n")
 	l.install("make", "just", "sh")
 	file := ""
 	for _, x := range l.list("").Targets {
@@ -334,11 +334,12 @@ func TestAChangedRecipeNeedsAHumanAgain(t *testing.T) {
 	for _, name := range []string{"build", "fmt", "run"} {
 		l.runs(Request{Name: name})
 	}
-	makefile := "V = 1\nbuild: dep\n\tcc\ndep:\n\tgen\nother:\n\tx\n%.o:\n\tcc -c\n"
+	makefile := "V = 1\nbuild: dep\n\tcc\ndep: deeper\n\tgen\ndeeper:\n\tdig\nother:\n\tx\n%.o:\n\tcc -c\n"
 	for change, changes := range map[string]bool{
 		"other:\n\tx>other:\n\ty":                   false, // another recipe
 		"\tcc\n>\tcc -O\n":                          true,
 		"\tgen>\tevil":                              true, // of what it depends on
+		"\tdig>\tevil":                              true,
 		"V = 1>V = 2":                               true,
 		"\tcc -c>\tevil":                            true, // a pattern rule's
 		"build: dep>build: dep other":               true,

@@ -3,9 +3,11 @@ package targets
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // Bounds on the search for workspaces.
@@ -223,7 +225,7 @@ func (f *folder) descendants(name string) []string {
 
 // sorted returns the names of the entries of a folder, and of those that are folders.
 func (f *folder) sorted(dir string) (names, folders []string) {
-	d, err := f.root.Open(dir)
+	d, err := f.root.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil
 	}
