@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -17,13 +18,12 @@ import (
 	"github.com/gantry-run/gantry/internal/proc"
 	"github.com/gantry-run/gantry/launch"
 	"github.com/gantry-run/gantry/launch/gates"
-	"github.com/gantry-run/gantry/mcpserver"
 	"github.com/gantry-run/gantry/mcpserver/guard"
-	"github.com/gantry-run/gantry/mcpserver/launchtools"
-	"github.com/gantry-run/gantry/mcpserver/tool"
 	"github.com/gantry-run/gantry/runs"
 	"github.com/gantry-run/gantry/runs/local"
 	"github.com/gantry-run/gantry/specs"
+	"github.com/gantry-run/gantry/targets"
+	"github.com/gantry-run/gantry/targets/jobs"
 	"github.com/gantry-run/gantry/telemetry"
 )
 
@@ -41,9 +41,10 @@ type app struct {
 	tel      *telemetry.Telemetry
 	guard    *guard.Guard
 	launches *launch.Service
+	jobs     *jobs.Service
 	server   *mcp.Server
-	stop     context.CancelFunc // of the goroutine that projects
-	stopped  chan struct{}
+	stop     context.CancelFunc // of the goroutines that project and tend
+	stopped  sync.WaitGroup
 }
 
 // use says what a command needs of the app.
@@ -56,7 +57,7 @@ type use struct {
 
 // open joins the parts. Close the app.
 func (c *cli) open(u use) (*app, error) {
-	a := &app{cfg: c.config, env: c.env, stopped: make(chan struct{})}
+	a := &app{cfg: c.config, env: c.env}
 	a.redactor = telemetry.NewRedactor(telemetry.SecretsFromEnv(c.env)).WithRoots(c.config.Root, c.config.StateDir)
 	level := slog.LevelInfo
 	switch {
@@ -81,9 +82,17 @@ func (c *cli) open(u use) (*app, error) {
 	if u.adopt {
 		adopt = adoptEvery
 	}
-	a.engine = local.New(local.Options{
-		Store: a.store, Workers: launch.Workers(launch.WorkerOptions{Git: g}), Parallel: c.config.Parallel, Adopt: adopt, Log: a.log,
-	})
+	supervisor, err := proc.NewSupervisor(proc.SupervisorOptions{Dir: filepath.Join(c.config.StateDir, "procs"), Home: proc.Getenv(c.env, "HOME")})
+	if err != nil {
+		return nil, err
+	}
+	handOff := new(jobs.HandOff)
+	workers := launch.Workers(launch.WorkerOptions{Git: g})
+	workers[jobs.WorkerName] = jobs.Worker(jobs.WorkerOptions{Store: a.store, Supervisor: supervisor, HandOff: handOff})
+	a.engine = local.New(local.Options{Store: a.store, Workers: workers, Parallel: c.config.Parallel, Adopt: adopt, Log: a.log})
+	if a.jobs, err = a.newJobs(supervisor, handOff); err != nil {
+		return nil, err
+	}
 	a.launches = launch.NewService(launch.Options{
 		Store: a.store, Engine: a.engine, Git: g, Specs: specs.Files(), Root: c.config.Root, AllRoots: c.config.AllRoots || u.anyPath,
 		AnyPath: u.anyPath, Taskcards: c.config.Taskcards,
@@ -100,8 +109,26 @@ func (c *cli) open(u use) (*app, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	a.stop = stop
-	go a.project(ctx)
+	a.stopped.Go(func() { a.project(ctx) })
+	if u.adopt {
+		a.stopped.Go(func() {
+			a.jobs.Tend(ctx, func(err error) { a.log.Warn("the processes of tasks could not be looked after", "error", err.Error()) })
+		})
+	}
 	return a, nil
+}
+
+// newJobs returns the service of the project's tasks.
+func (a *app) newJobs(supervisor *proc.Supervisor, handOff *jobs.HandOff) (*jobs.Service, error) {
+	project, err := targets.Open(a.cfg.Root, targets.Options{Env: a.env, Allowlist: allowFiles(a.env), AskJust: a.cfg.Tasks.AskJust})
+	if err != nil {
+		return nil, err
+	}
+	t := a.cfg.Tasks
+	return jobs.NewService(jobs.Options{
+		Store: a.store, Engine: a.engine, Supervisor: supervisor, Project: project, HandOff: handOff, Root: a.cfg.Root, AllRoots: a.cfg.AllRoots,
+		MaxJobs: t.MaxJobs, Output: proc.Limits{Bytes: int64(t.RingBytes), Lines: t.RingLines}, Keep: t.KeepFinished,
+	}), nil
 }
 
 func (a *app) openTelemetry() (*telemetry.Telemetry, error) {
@@ -125,47 +152,11 @@ func (a *app) openTelemetry() (*telemetry.Telemetry, error) {
 	})
 }
 
-// newServer offers the configured toolsets.
-func (a *app) newServer() (*mcp.Server, error) {
-	families := map[string]struct {
-		name, instructions string
-		tools              func() ([]tool.Tool, error)
-	}{
-		launchtools.Toolset: {launchtools.ServerName, launchtools.Instructions, func() ([]tool.Tool, error) {
-			return launchtools.Tools(launchtools.Deps{Launches: a.launches, Store: a.store, Telemetry: a.tel})
-		}},
-	}
-	o := mcpserver.Options{
-		Name: "gantry", Version: version, ReadOnly: a.cfg.ReadOnly, Guard: a.guard, Log: a.log,
-		Resources: launchtools.Resources{Launches: a.launches},
-	}
-	for _, set := range a.cfg.Toolsets {
-		family, ok := families[set]
-		if !ok {
-			return nil, fault.New(fault.ConfigInvalid, "there is no toolset %.40q", set).WithHint("toolsets of this version: %v", specs.Toolsets())
-		}
-		tools, err := family.tools()
-		if err != nil {
-			return nil, err
-		}
-		o.Tools = append(o.Tools, tools...)
-		if o.Instructions != "" {
-			o.Instructions += "\n"
-		}
-		o.Instructions += family.instructions
-		if len(a.cfg.Toolsets) == 1 {
-			o.Name = family.name
-		}
-	}
-	return mcpserver.New(o), nil
-}
-
 // projectEvery is how often runs are turned into records, spans and metrics.
 const projectEvery = 2 * time.Second
 
 // project follows the newest runs. It reads their journals; nobody waits for it.
 func (a *app) project(ctx context.Context) {
-	defer close(a.stopped)
 	tick := time.NewTicker(projectEvery)
 	defer tick.Stop()
 	for {
@@ -186,8 +177,8 @@ func (a *app) project(ctx context.Context) {
 	}
 }
 
-// close ends the program in order: runs that are under way go to a worker, the
-// engine stops, what is recorded is written.
+// close ends the program in order: tasks end that end with it, runs that are under way go
+// to a worker, the engine stops, what is recorded is written.
 func (a *app) close() error {
 	a.guard.Drain()
 	var errs []error
@@ -198,7 +189,7 @@ func (a *app) close() error {
 	defer cancel()
 	errs = append(errs, a.engine.Close(ctx))
 	a.stop()
-	<-a.stopped
+	a.stopped.Wait()
 	flush, done := context.WithTimeout(context.Background(), 2*time.Second)
 	defer done()
 	return errors.Join(append(errs, a.tel.Shutdown(flush), a.store.Close())...)
@@ -244,8 +235,10 @@ func (a *app) startWorker() error {
 
 // exitOf maps a fault to an exit code.
 func exitOf(f *fault.Fault) int {
-	policy := []fault.Code{fault.AccessDenied, fault.AllowedPathsViolation, fault.PathEscape, fault.URLNotAllowed, fault.ChangeBudgetExceeded, fault.BudgetExceeded}
-	outside := []fault.Code{fault.ToolchainMissing, fault.RepoNotFound, fault.RefNotFound, fault.RepoEmpty, fault.CloneFailed, fault.SiteCloneFailed, fault.PublishFailed}
+	policy := []fault.Code{fault.AccessDenied, fault.AllowedPathsViolation, fault.PathEscape, fault.URLNotAllowed, fault.ChangeBudgetExceeded, fault.BudgetExceeded,
+		fault.NotAllowlisted, fault.NeedsReapproval, fault.ArgumentRefused, fault.EnvForbidden, fault.PathOutsideRoot}
+	outside := []fault.Code{fault.ToolchainMissing, fault.RepoNotFound, fault.RefNotFound, fault.RepoEmpty, fault.CloneFailed, fault.SiteCloneFailed, fault.PublishFailed,
+		fault.RunnerUnavailable, fault.SpawnFailed}
 	switch {
 	case f.Code == fault.Internal:
 		return 5

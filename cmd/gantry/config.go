@@ -33,7 +33,18 @@ type config struct {
 	GitSchemes  []string `toml:"git_schemes" flag:"git-schemes" default:"https,ssh,git" help:"URL schemes that a repository may have"`
 	LogFormat   string   `toml:"log_format" flag:"log-format" default:"json" help:"format of the log on standard error: json or text"`
 	Verbose     bool     `toml:"verbose" flag:"verbose" help:"log more"`
+	Tasks       tasks    `toml:"tasks"`
 	LogArgs     bool     `toml:"span_arguments" flag:"span-arguments" help:"put the redacted arguments of a call on its span"`
+}
+
+// tasks is the table [tasks]: settings of the toolset of that name.
+type tasks struct {
+	MaxJobs      int  `toml:"max_jobs" flag:"tasks-max-jobs" default:"50" help:"tasks that may run at once under a root"`
+	Capture      int  `toml:"capture_seconds" flag:"tasks-capture-seconds" default:"1" help:"seconds that task_start waits for the end when the caller does not say; at most 50"`
+	RingLines    int  `toml:"ring_lines" flag:"tasks-ring-lines" default:"1000" help:"last lines of a task's output that are returned at most"`
+	RingBytes    int  `toml:"ring_bytes" flag:"tasks-ring-bytes" default:"5242880" help:"last bytes of a task's output that are kept"`
+	KeepFinished int  `toml:"keep_finished" flag:"tasks-keep-finished" default:"200" help:"tasks that have ended whose output is kept, for a week at most"`
+	AskJust      bool `toml:"ask_just" flag:"tasks-ask-just" help:"read a justfile with just --dump, which executes nothing of it, when just is installed"`
 }
 
 // setting is one field of config.
@@ -43,11 +54,19 @@ type setting struct {
 }
 
 func (c *config) settings() []setting {
-	v := reflect.ValueOf(c).Elem()
-	var out []setting
+	return settingsOf(reflect.ValueOf(c).Elem(), "")
+}
+
+// settingsOf returns the settings of a struct; those of a table in it have its name in
+// front.
+func settingsOf(v reflect.Value, table string) (out []setting) {
 	for i := range v.NumField() {
-		tag := v.Type().Field(i).Tag
-		out = append(out, setting{tag.Get("toml"), tag.Get("flag"), tag.Get("default"), tag.Get("help"), v.Field(i)})
+		tag, field := v.Type().Field(i).Tag, v.Field(i)
+		if field.Kind() == reflect.Struct {
+			out = append(out, settingsOf(field, table+tag.Get("toml")+".")...)
+			continue
+		}
+		out = append(out, setting{table + tag.Get("toml"), tag.Get("flag"), tag.Get("default"), tag.Get("help"), field})
 	}
 	return out
 }
@@ -122,6 +141,9 @@ func (c *config) settle(env []string) error {
 	}
 	if c.RateLimit < 0 || c.MaxInFlight < 1 || c.Parallel < 1 {
 		return fault.New(fault.ConfigInvalid, "rate_limit is at least 0; max_in_flight and parallel are at least 1")
+	}
+	if t := c.Tasks; t.MaxJobs < 1 || t.Capture < 0 || t.Capture > 50 || t.RingLines < 1 || t.RingBytes < 1 || t.KeepFinished < 1 {
+		return fault.New(fault.ConfigInvalid, "in [tasks], capture_seconds is 0 to 50, the others are at least 1")
 	}
 	if c.StateDir == "" {
 		c.StateDir = filepath.Join(stateHome(env), "gantry")

@@ -22,12 +22,15 @@ const Toolset = "tasks"
 // ServerName is serverInfo.name of a server that offers this toolset alone.
 const ServerName = "dela-mcp"
 
-// Instructions tell a model how the tools belong together.
-const Instructions = `tasks: the entries of this project's build files (make, npm, just, ...). ` +
-	`list_tasks shows them with their exact commands; task_start starts one that a human has allowlisted, by its unique_name. ` +
-	`It waits wait_for_exit_seconds for the end (a 1-second capture by default, at most 50) and returns the output so far; ` +
-	`a task that goes on is "running" in the background: follow it with task_output, end it with task_stop, both by pid. ` +
-	`status lists what runs and what ended in the last hour. A task ends with this server unless it was started with keep.`
+// Instructions tell a model how the tools belong together. capture is how long task_start
+// waits when the caller does not say.
+func Instructions(capture time.Duration) string {
+	return fmt.Sprintf("tasks: the entries of this project's build files (make, npm, just, ...). "+
+		"list_tasks shows them with their exact commands; task_start starts one that a human has allowlisted, by its unique_name. "+
+		"It waits wait_for_exit_seconds for the end (a %g-second capture by default, at most 50) and returns the output so far; "+
+		"a task that goes on is \"running\" in the background: follow it with task_output, end it with task_stop, both by pid. "+
+		"status lists what runs and what ended in the last hour. A task ends with this server unless it was started with keep.", capture.Seconds())
+}
 
 // Deps are what the tools call.
 type Deps struct {

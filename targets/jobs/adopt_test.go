@@ -161,4 +161,3 @@ func TestALostProcessIsAFailure(t *testing.T) {
 		t.Error(f)
 	}
 }
-

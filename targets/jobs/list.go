@@ -121,6 +121,31 @@ func (s *Service) Find(ctx context.Context, owner string, pid int) (Job, error) 
 	return s.job(v)
 }
 
+// Keyed returns the newest job of the local caller that was started with an idempotency
+// key, among those of [Service.Jobs].
+func (s *Service) Keyed(ctx context.Context, key string) (Job, error) {
+	all, err := s.Jobs(ctx, "")
+	if err != nil {
+		return Job{}, err
+	}
+	for _, j := range all {
+		v, err := s.o.Store.View(j.ID)
+		if err == nil && v.Created.Once != nil && v.Created.Once.Key == key {
+			return j, nil
+		}
+	}
+	return Job{}, fault.New(fault.JobNotFound, "no job was started with this key")
+}
+
+// Job returns a job by its run.
+func (s *Service) Job(id runs.ID) (Job, error) {
+	v, err := s.o.Store.View(id)
+	if err != nil {
+		return Job{}, err
+	}
+	return s.job(v)
+}
+
 // byPID asks the supervisor, which knows the processes of all roots.
 func (s *Service) byPID(owner string, pid int) (runs.ID, error) {
 	all, err := s.o.Supervisor.List()

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"slices"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/mcpserver"
+	"github.com/gantry-run/gantry/mcpserver/launchtools"
+	"github.com/gantry-run/gantry/mcpserver/tasktools"
+	"github.com/gantry-run/gantry/mcpserver/tool"
+	"github.com/gantry-run/gantry/specs"
+)
+
+// toolset is a family of tools as it is served.
+type toolset struct {
+	name         string // serverInfo.name of a server that serves it alone
+	instructions string
+	tools        func() ([]tool.Tool, error)
+	resources    tool.Resources
+}
+
+// toolsets returns every toolset by the name that --toolsets gives it.
+func (a *app) toolsets() map[string]toolset {
+	capture := time.Duration(a.cfg.Tasks.Capture) * time.Second
+	return map[string]toolset{
+		launchtools.Toolset: {launchtools.ServerName, launchtools.Instructions, func() ([]tool.Tool, error) {
+			return launchtools.Tools(launchtools.Deps{Launches: a.launches, Store: a.store, Telemetry: a.tel})
+		}, launchtools.Resources{Launches: a.launches}},
+		tasktools.Toolset: {tasktools.ServerName, tasktools.Instructions(capture), func() ([]tool.Tool, error) {
+			return tasktools.Tools(tasktools.Deps{Jobs: a.jobs, Capture: capture})
+		}, tasktools.Resources{Jobs: a.jobs}},
+	}
+}
+
+// newServer offers the configured toolsets.
+func (a *app) newServer() (*mcp.Server, error) {
+	all := a.toolsets()
+	o := mcpserver.Options{Name: "gantry", Version: version, ReadOnly: a.cfg.ReadOnly, Guard: a.guard, Log: a.log}
+	var resources []tool.Resources
+	for _, name := range a.cfg.Toolsets {
+		set, ok := all[name]
+		if !ok {
+			return nil, fault.New(fault.ConfigInvalid, "there is no toolset %.40q", name).WithHint("toolsets of this version: %v", specs.Toolsets())
+		}
+		tools, err := set.tools()
+		if err != nil {
+			return nil, err
+		}
+		o.Tools = append(o.Tools, tools...)
+		if o.Instructions != "" {
+			o.Instructions += "\n"
+		}
+		o.Instructions += set.instructions
+		resources = append(resources, set.resources)
+		if len(a.cfg.Toolsets) == 1 {
+			o.Name = set.name
+		}
+	}
+	o.Tools, o.Resources = distinct(o.Tools), tool.Join(resources...)
+	return mcpserver.New(o), nil
+}
+
+// distinct returns the tools with those whose names clash called by their toolset too.
+func distinct(tools []tool.Tool) []tool.Tool {
+	times := map[string]int{}
+	for _, t := range tools {
+		times[t.Spec.Name]++
+	}
+	out := slices.Clone(tools)
+	for i := range out {
+		if s := &out[i].Spec; times[s.Name] > 1 {
+			s.Name = s.Toolset + "_" + s.Name
+		}
+	}
+	return out
+}
