@@ -106,6 +106,25 @@ func TestLinksDoNotFoolTheAllowlist(t *testing.T) {
 	}
 }
 
+func TestTheEntryForATargetAllowsIt(t *testing.T) {
+	for scope, want := range map[Scope]string{ScopeTask: "build", ScopeFile: "build deploy", ScopeDirectory: "build deploy docs"} {
+		for _, pin := range []bool{false, true} {
+			l := newLab(t, twoMakefiles)
+			e := l.p.EntryFor(l.list("").Targets[0], scope, pin)
+			if _, err := l.p.o.Allowlist.Allow(e); err != nil {
+				t.Fatal(err)
+			}
+			if got := l.allowed(""); got != want {
+				t.Errorf("%s, pin %v: %q, want %q", scope, pin, got, want)
+			}
+			l.write("Makefile", "include sub/inc.mk\nbuild:\n\tchanged\ndeploy:\n\tship\n")
+			if got := l.allowed(""); (got == want) != (!pin || scope == ScopeDirectory) {
+				t.Errorf("%s, pin %v, after a change: %q", scope, pin, got)
+			}
+		}
+	}
+}
+
 func TestADenyCoversAFolderOfLinks(t *testing.T) {
 	l := newLab(t, "-- real/Makefile --\nbuild:\n\tcc\n-- links/x --\n")
 	l.link("../real/Makefile", "links/Makefile")

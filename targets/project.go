@@ -55,6 +55,30 @@ func Open(root string, o Options) (*Project, error) {
 	return &Project{root: abs, o: o, kept: map[string]keptListing{}}, nil
 }
 
+// Root returns the project's folder: absolute, with links followed.
+func (p *Project) Root() string { return p.root }
+
+// EntryFor returns the entry that allows a target: its task alone, every task of its file,
+// or for ScopeDirectory every task of the file's folder and below. With pin, the entry of a
+// task or file counts only while the recipe or the file is as it is now.
+func (p *Project) EntryFor(t Target, scope Scope, pin bool) Entry {
+	e := Entry{Path: canonical(filepath.Join(p.root, filepath.FromSlash(t.FilePath))), Scope: scope}
+	switch scope {
+	case ScopeDirectory:
+		e.Path = filepath.Dir(e.Path)
+	case ScopeTask:
+		e.Tasks = []string{t.Name}
+		if pin {
+			e.SHA256 = t.Recipe()
+		}
+	case ScopeFile:
+		if pin {
+			e.SHA256 = t.Source
+		}
+	}
+	return e
+}
+
 // List returns the targets of a folder, which is the root's when dir is empty: a path
 // relative to the root, or an absolute one in it. Whether a tool is installed and what the
 // allowlist says are as of now. The error is PATH_OUTSIDE_ROOT or INVALID_INPUT for a dir
