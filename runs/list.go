@@ -53,8 +53,7 @@ func (s *Store) List(ctx context.Context, f Filter) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	rows, err := conn.QueryContext(ctx, `SELECT run_id, kind, product, state, created_at, finished_at, size FROM runs`+where+
-		` ORDER BY created_at DESC, run_id DESC LIMIT ?`, append(args, f.Limit+1)...)
+	rows, err := conn.QueryContext(ctx, selectPage(where), append(args, f.Limit+1)...)
 	if err != nil {
 		return Page{}, err
 	}
@@ -85,6 +84,11 @@ func (s *Store) List(ctx context.Context, f Filter) (Page, error) {
 	return out, rows.Err()
 }
 
+func selectPage(where string) string {
+	return `SELECT run_id, kind, product, state, created_at, finished_at, size FROM runs` + where +
+		` ORDER BY created_at DESC, run_id DESC LIMIT ?`
+}
+
 // fresh looks an unfinished run up in its journal when that has grown since its
 // row was written, as it has when a process died.
 func (s *Store) fresh(r Summary, size int64) Summary {
@@ -100,6 +104,16 @@ func (s *Store) fresh(r Summary, size int64) Summary {
 	return r
 }
 
+// column keeps SQLite from choosing an index by the column, unless little is left by the
+// time at which runs ended: it would read and sort all runs of a kind for one page,
+// instead of the page in the order of runs_newest.
+func (f Filter) column(name string) string {
+	if f.Ended.IsZero() {
+		return "+" + name
+	}
+	return name
+}
+
 func (f Filter) where() (string, []any, error) {
 	var cond []string
 	var args []any
@@ -111,7 +125,7 @@ func (f Filter) where() (string, []any, error) {
 		{"kind", string(f.Kind)}, {"state", string(f.State)}, {"product", f.Product}, {"root", f.Root},
 	} {
 		if eq.value != "" {
-			add(eq.column+" = ?", eq.value)
+			add(f.column(eq.column)+" = ?", eq.value)
 		}
 	}
 	if f.Owner != nil {
