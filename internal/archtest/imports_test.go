@@ -97,6 +97,7 @@ var owners = []owner{
 	{"golang.org/x/term", "cmd/gantry"},
 
 	{"github.com/google/go-cmp", "tests"},
+	{"github.com/rogpeppe/go-internal", "tests"},
 	{"go.uber.org/goleak", "tests"},
 	{"golang.org/x/tools/txtar", "tests"},
 	{"pgregory.net/rapid", "tests"},

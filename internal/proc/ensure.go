@@ -128,7 +128,7 @@ func shimFailed(dir string) error {
 	if err == nil {
 		err = &shimError{string(said[max(0, len(said)-4096):])}
 	}
-	return fault.Retry(fault.Internal, "the process's supervisor did not come up").Because(err)
+	return fault.Retry(fault.ProcessFailed, "the process's supervisor did not come up").Because(err)
 }
 
 type shimError struct{ said string }
@@ -163,7 +163,7 @@ func startShim(ctx context.Context, lock *os.File, dir string, q request) error 
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
 	if err := cmd.Start(); err != nil {
-		return fault.Retry(fault.Internal, "the process's supervisor cannot be started").Because(err)
+		return fault.Retry(fault.ProcessFailed, "the process's supervisor cannot be started").Because(err)
 	}
 	go reap(cmd)
 	closeAll(theirIn, theirReady)
