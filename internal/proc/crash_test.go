@@ -155,6 +155,29 @@ func TestAnOrphanOfADeadServerIsStoppedWhenItIsFound(t *testing.T) {
 	}
 }
 
+func TestWhoOnlyLooksDoesNotHideAnOrphan(t *testing.T) {
+	s := supervisor(t)
+	spec := script("exec sleep 1000")
+	spec.Keep = true
+	ensure(t, s, "k", spec)
+	killShim(t, s, "k")
+	dir, _ := s.folder("k")
+	looker, err := os.Open(filepath.Join(dir, lockFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Flock(int(looker.Fd()), syscall.LOCK_SH); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(20*time.Millisecond, func() { looker.Close() })
+	if all, err := s.Reconcile(t.Context()); err != nil || len(all) != 1 || all[0].State != Orphan {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if h, err := held(filepath.Join(dir, lockFile)); !h || err != nil {
+		t.Error("it has no shim", err)
+	}
+}
+
 // edit changes the record of a process whose shim is dead.
 func edit(t *testing.T, s *Supervisor, key string, change func(*record)) {
 	t.Helper()

@@ -44,20 +44,29 @@ func (s *Supervisor) Reconcile(ctx context.Context) ([]Status, error) {
 }
 
 func (s *Supervisor) reconcile(ctx context.Context, dir string) (Status, error) {
-	lock, err := tryLock(filepath.Join(dir, lockFile))
-	if err != nil {
-		return Status{}, err
+	path := filepath.Join(dir, lockFile)
+	for tick := newBackoff(); ; {
+		lock, err := tryLock(path)
+		if err != nil {
+			return Status{}, err
+		}
+		if lock != nil {
+			defer lock.Close()
+			r, err := readRecord(dir)
+			if err != nil || r.State == "" {
+				return Status{}, err
+			}
+			return s.adopt(ctx, lock, dir)
+		}
+		supervised, err := held(path)
+		if err == nil && !supervised { // somebody only looked
+			err = tick.wait(ctx)
+		}
+		if supervised || err != nil {
+			r, readErr := readRecord(dir)
+			return r.Status, errors.Join(err, readErr)
+		}
 	}
-	if lock == nil {
-		r, err := readRecord(dir)
-		return r.Status, err
-	}
-	defer lock.Close()
-	r, err := readRecord(dir)
-	if err != nil || r.State == "" {
-		return Status{}, err
-	}
-	return s.adopt(ctx, lock, dir)
 }
 
 // Collect removes ended processes and their output: all but the keep newest, and
