@@ -8,10 +8,6 @@ import (
 // Enough is the confidence from which on an inferred field counts as known.
 const Enough = 0.80
 
-// enough is Enough in percent, in which scores are counted: sums of whole numbers
-// do not depend on the order of the summands.
-const enough = 80
-
 // signal is one thing that speaks for a value.
 type signal string
 

@@ -238,11 +238,10 @@ const (
 type sink struct {
 	t *testing.T
 
-	mu     sync.Mutex
-	lines  []string
-	stall  chan struct{} // Write waits for it
-	fail   error
-	closed bool
+	mu    sync.Mutex
+	lines []string
+	stall chan struct{} // Write waits for it
+	fail  error
 }
 
 func (k *sink) Write(b []byte) (int, error) {

@@ -33,8 +33,8 @@ type (
 		By     map[string]item `json:"by"`
 		At     *time.Time      `json:"at,omitempty"`
 		Free   json.RawMessage `json:"free"`
-		hidden int
-		Not    int `json:"-"`
+		hidden int             //lint:ignore U1000 Mismatch must pass it over
+		Not    int             `json:"-"`
 	}
 	texted struct {
 		OK bool `json:"ok"`
