@@ -46,10 +46,13 @@ func (s *Service) endsHere(id runs.ID) bool {
 
 // Tend finds out what became of the processes of earlier programs, and gives orphans a
 // supervisor; what is found becomes an event of its run through whoever drives it. From
-// then on it removes the output of the oldest ended jobs, now and every minute. It
+// then on it removes the output of the oldest ended jobs, soon and every minute. It
 // returns when ctx ends; failed is told what went wrong, which stops nothing.
 func (s *Service) Tend(ctx context.Context, failed func(error)) {
 	_, err := s.o.Supervisor.Reconcile(ctx)
+	if pause(ctx, calm) != nil {
+		return
+	}
 	for {
 		if err == nil {
 			err = s.collect(ctx)
@@ -62,6 +65,10 @@ func (s *Service) Tend(ctx context.Context, failed func(error)) {
 		}
 	}
 }
+
+// calm is how long a new program leaves old output alone: finding it takes the index, and
+// somebody may be waiting for the first answer of the program.
+const calm = 200 * time.Millisecond
 
 // collectEvery is how often old output is looked for.
 const collectEvery = time.Minute
