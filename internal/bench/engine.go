@@ -213,6 +213,6 @@ func (l *lab) listStore(ctx context.Context, state string) ([]row, error) {
 		}
 		filter.Cursor = page.NextCursor
 	}
-	what := fmt.Sprintf("page of 50 of %d runs from the store, p99", l.runs)
-	return []row{atMost(what, probe.Summarize(took[1:]).P99/1000, "ms", 2)}, nil
+	what, q := fmt.Sprintf("page of 50 of %d runs from the store, ", l.runs), probe.Summarize(took[1:]) // the first opens the index
+	return []row{plain(what+"p50", q.P50/1000, "ms"), atMost(what+"p99", q.P99/1000, "ms", 2)}, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -98,7 +99,7 @@ func firstList(ctx context.Context, start func() (*probe.Client, error)) (float6
 	return probe.Milliseconds(time.Since(began)), err
 }
 
-// memory measures a server that has listed its tools and waits.
+// memory measures a server that has listed its tools and runs, and waits.
 func memory(ctx context.Context, l *lab) ([]row, error) {
 	state, err := l.fill(ctx)
 	if err != nil {
@@ -111,6 +112,9 @@ func memory(ctx context.Context, l *lab) ([]row, error) {
 			return nil, err
 		}
 		_, err = c.ListTools(ctx)
+		if a := c.Call(ctx, "list_runs", json.RawMessage(`{}`), false); a.Outcome != probe.OK {
+			err = errors.Join(err, errors.New(a.Text))
+		}
 		kb, _ := probe.Memory(c.PID())
 		c.Close()
 		if err != nil {
@@ -118,5 +122,5 @@ func memory(ctx context.Context, l *lab) ([]row, error) {
 		}
 		idle = append(idle, float64(kb)/1024)
 	}
-	return []row{atMost("idle memory, resident", median(idle), "MB", 30)}, nil
+	return []row{atMost(fmt.Sprintf("idle memory, resident, %d runs", l.runs), median(idle), "MB", 30)}, nil
 }
