@@ -236,8 +236,19 @@ func TestAProgramInheritsNoSignalsThatAreIgnored(t *testing.T) {
 	ensure(t, s, "k", ProcSpec{Name: "grep", Args: []string{"SigIgn\\|SigBlk", "/proc/self/status"}, Env: testEnv})
 	ended(t, s, "k")
 	out, err := s.Tail("k", 0, 0)
-	if err != nil || strings.Count(string(out.Data), "0000000000000000") != 2 {
-		t.Errorf("%q, %v", out.Data, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const libc = 3 << 31 // signals 32 and 33 are the C library's: what make starts ignores one of them
+	fields := strings.Fields(string(out.Data))
+	for i := 1; i < len(fields); i += 2 {
+		mask, err := strconv.ParseUint(fields[i], 16, 64)
+		if err != nil || mask&^libc != 0 {
+			t.Errorf("%q, %v", out.Data, err)
+		}
+	}
+	if len(fields) != 4 {
+		t.Errorf("%q", out.Data)
 	}
 }
 
