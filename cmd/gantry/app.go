@@ -181,8 +181,9 @@ func (a *app) project(ctx context.Context) {
 // to a worker, the engine stops, what is recorded is written.
 func (a *app) close() error {
 	a.guard.Drain()
-	var errs []error
-	if under := slices.DeleteFunc(a.engine.Driven(), a.rests); len(under) > 0 {
+	driven, err := a.jobs.Close(a.engine.Driven)
+	errs := []error{err}
+	if under := slices.DeleteFunc(driven, a.rests); len(under) > 0 {
 		a.handOver(under)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

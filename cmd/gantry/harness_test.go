@@ -40,6 +40,7 @@ type peer struct {
 	next    int
 	waiting map[string]chan answer
 	updated chan string // URIs of notifications/resources/updated
+	told    chan string // messages of notifications/progress
 	acked   chan struct{}
 	strays  []string // answers that nobody waits for
 	read    chan struct{}
@@ -74,7 +75,7 @@ func (r *refusal) String() string {
 func (w *world) serve(era string, flags ...string) *peer {
 	w.t.Helper()
 	p := &peer{
-		t: w.t, era: era, err: new(lockedBuffer), waiting: map[string]chan answer{}, updated: make(chan string, 1000),
+		t: w.t, era: era, err: new(lockedBuffer), waiting: map[string]chan answer{}, updated: make(chan string, 1000), told: make(chan string, 1000),
 		acked: make(chan struct{}, 1), read: make(chan struct{}),
 	}
 	p.cmd = exec.Command(binary, append([]string{"mcp", "--root", w.root, "--state-dir", w.state}, flags...)...)
@@ -136,7 +137,8 @@ func (p *peer) deliver(line []byte) {
 		ID      json.RawMessage `json:"id"`
 		Method  string          `json:"method"`
 		Params  struct {
-			URI string `json:"uri"`
+			URI     string `json:"uri"`
+			Message string `json:"message"`
 		} `json:"params"`
 		answer
 	}
@@ -147,6 +149,8 @@ func (p *peer) deliver(line []byte) {
 	switch {
 	case m.Method == "notifications/resources/updated":
 		p.updated <- m.Params.URI
+	case m.Method == "notifications/progress":
+		p.told <- m.Params.Message
 	case m.Method == "notifications/subscriptions/acknowledged":
 		p.acked <- struct{}{}
 	case m.Method != "":
