@@ -45,13 +45,13 @@ var scripts = map[string]string{
 
 // lab is a project with a state directory. Programs come and go in it.
 type lab struct {
-	t           *testing.T
+	t           testing.TB
 	root, state string
 	env         []string
 	allow       targets.AllowFiles
 }
 
-func newLab(t *testing.T) *lab {
+func newLab(t testing.TB) *lab {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
