@@ -154,6 +154,41 @@ func TestAContextThatEndsLeavesTheJobAlone(t *testing.T) {
 	}
 }
 
+// A client that goes away between the record and the process leaves no job without one.
+func TestAStartIsNotLeftHalfDone(t *testing.T) {
+	p := newLab(t).open(nil)
+	inv, err := p.o.Project.Decide(t.Context(), targets.Request{Name: "hello"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _, err := p.create(t.Context(), Ask{}, inv, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	p.spawn(gone, id, inv, false)
+	if j, _ := p.over(id); j.State != Exited {
+		t.Errorf("%+v", j)
+	}
+}
+
+func TestAJobWithoutItsProcessHasNotBegun(t *testing.T) {
+	for _, test := range []struct {
+		view runs.View
+		want bool
+	}{
+		{runs.View{State: runs.StateRunning}, false},
+		{runs.View{State: runs.StateRunning, Process: &runs.Process{State: runs.Failed}}, false}, // it is about to fail
+		{runs.View{State: runs.StateRunning, Process: &runs.Process{PID: 7}}, true},
+		{runs.View{State: runs.StateFailed, Process: &runs.Process{State: runs.Failed}}, true},
+	} {
+		if got := begun(&test.view); got != test.want {
+			t.Errorf("%s %+v: %v", test.view.State, test.view.Process, got)
+		}
+	}
+}
+
 func TestALostProcessIsAFailure(t *testing.T) {
 	try := runs.Try{Tell: func(runs.Draft) {}}
 	_, err := end(proc.Status{State: proc.Lost, Exit: -1, Reason: "the machine restarted while it ran"}, try)

@@ -89,7 +89,7 @@ func TestOutputThatIsNoTextFitsAMessageAndIsText(t *testing.T) {
 	if !utf8.ValidString(s.Output) || len(s.Output) > MessageBytes || !s.Truncated {
 		t.Errorf("%d bytes", len(s.Output))
 	}
-	read := int64(0)
+	read, characters := int64(0), 0
 	for from := int64(0); from < 20000; from = read {
 		out, err := p.Output(t.Context(), "", s.PID, OutputRequest{From: &from})
 		if err != nil || size(out.Lines) > MessageBytes || !utf8.ValidString(strings.Join(out.Lines, "")) {
@@ -98,5 +98,9 @@ func TestOutputThatIsNoTextFitsAMessageAndIsText(t *testing.T) {
 		if read = out.Next; read <= from {
 			t.Fatalf("stuck at %d", from)
 		}
+		characters += strings.Count(strings.Join(out.Lines, ""), "\uFFFD")
+	}
+	if characters != 20000 {
+		t.Errorf("%d of 20000 bytes were told of", characters)
 	}
 }
