@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"bytes"
 	"context"
 	"iter"
 	"slices"
@@ -266,8 +267,10 @@ func finishSlice(out Slice, offset int64) Slice {
 			break
 		}
 	}
-	// A piece too short for its first character is given as bytes: it must lead on.
-	if out.Text = utf8.Valid(data) && (len(data) > 0 || len(out.Data) == 0); out.Text {
+	// A piece too short for its first character is given as bytes: it must lead on. So is
+	// one with a NUL, which no text has and which takes six characters in JSON.
+	out.Text = utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 && (len(data) > 0 || len(out.Data) == 0)
+	if out.Text {
 		out.Data = data
 	}
 	if end := offset + int64(len(out.Data)); end < out.Size && len(out.Data) > 0 {

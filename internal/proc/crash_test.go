@@ -23,7 +23,8 @@ func TestWithoutKeepAProcessEndsWithItsServer(t *testing.T) {
 	began := time.Now()
 	kill()
 	end := ended(t, s, "k")
-	if took := time.Since(began); took > 2*time.Second || end.PID != st.PID || end.Signal != "SIGKILL" || end.StoppedBy != ByOwner || end.Stopped != Killed {
+	// The shim's own clock: when we hear of it is a matter of how busy the machine is.
+	if took := end.Ended.Sub(began); took > 2*time.Second || end.PID != st.PID || end.Signal != "SIGKILL" || end.StoppedBy != ByOwner || end.Stopped != Killed {
 		t.Errorf("%+v after %v", end, took)
 	}
 	if left := marked(tokenVariable + "=" + r.Token); len(left) > 0 {
