@@ -20,7 +20,7 @@ import (
 // command, with one sentence for both; docs/configuration.md is made from it. A flag wins
 // over the file, the file over the default.
 type config struct {
-	Root        string   `toml:"root" flag:"root" help:"project folder that callers work in; paths in their arguments are under it (default: the current folder)"`
+	Root        string   `toml:"root" flag:"root" help:"project folder that callers work in; paths in their arguments are under it; --cwd is the same (default: the current folder)"`
 	StateDir    string   `toml:"state_dir" flag:"state-dir" help:"folder for runs and records (default: $XDG_STATE_HOME/gantry)"`
 	Toolsets    []string `toml:"toolsets" flag:"toolsets" default:"launch" help:"toolsets to serve"`
 	ReadOnly    bool     `toml:"read_only" flag:"read-only" help:"serve only tools that change nothing"`

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gantry-run/gantry/internal/fault"
 )
@@ -78,6 +79,7 @@ func rootCommand(std streams, environ []string) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	c.config.bind(root.PersistentFlags())
+	root.SetGlobalNormalizationFunc(alias)
 	root.PersistentFlags().StringVar(&c.configFile, "config", "", "configuration file (default $XDG_CONFIG_HOME/gantry/gantry.toml)")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return c.load(cmd.Flags()) }
 	root.AddCommand(
@@ -86,6 +88,14 @@ func rootCommand(std streams, environ []string) *cobra.Command {
 		c.workerCommand(), c.doctorCommand(), c.versionCommand(),
 	)
 	return root
+}
+
+// alias gives a flag the name that it has here: --cwd is another word for --root.
+func alias(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	if name == "cwd" {
+		name = "root"
+	}
+	return pflag.NormalizedName(name)
 }
 
 // cli is what all commands share.
