@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -309,4 +311,58 @@ func TestWhatAJobIsIsRecorded(t *testing.T) {
 			t.Errorf("%s is not in %s", member, first)
 		}
 	}
+}
+
+// Without settings a thousand lines are returned at most, however many are asked for.
+func TestAThousandLinesAreReturnedAtMost(t *testing.T) {
+	t.Parallel()
+	w := newProject(t)
+	w.script("counts", "i=0; while [ $i -lt 1100 ]; do i=$((i+1)); echo $i; done")
+	p := w.tasks()
+	p.must("task_start", args{"unique_name": "counts", "wait_for_exit_seconds": 50})
+	pid := p.taskJobs()[0].PID
+	if lines := p.lines(pid, args{"lines": 1000000}); len(lines) != 1000 || lines[0] != "101" || lines[999] != "1100" {
+		t.Errorf("%d lines, %.80q", len(lines), lines)
+	}
+	if full := field(t, p.must("task_output", args{"pid": pid}), "buffer_full"); full != "true" {
+		t.Errorf("buffer_full is %s", full)
+	}
+}
+
+func TestNoToolChangesTheAllowlist(t *testing.T) {
+	t.Parallel()
+	w := newProject(t)
+	before := w.allowlists()
+	p := w.tasks()
+	pid := p.startTask("long", args{"wait_for_exit_seconds": 0})
+	p.must("list_tasks", args{})
+	p.must("status", args{})
+	p.must("task_status", args{"unique_name": "long"})
+	p.must("task_output", args{"pid": pid})
+	p.must("task_stop", args{"pid": pid})
+	p.refused("task_start", args{"unique_name": "secret"}, "NOT_ALLOWLISTED")
+	if after := w.allowlists(); len(before) != 1 || !maps.Equal(before, after) {
+		t.Errorf("before %v, after %v", before, after)
+	}
+	for _, tool := range p.tools() {
+		if strings.Contains(tool.Name, "allow") {
+			t.Errorf("there is a tool %s", tool.Name)
+		}
+	}
+}
+
+// allowlists are the texts of all allowlists in the home folder.
+func (w *world) allowlists() map[string]string {
+	w.t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(w.home, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Name() == "allowlist.toml" {
+			found[path] = read(w.t, path)
+		}
+		return err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return found
 }

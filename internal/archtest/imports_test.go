@@ -67,6 +67,7 @@ var layers = []layer{
 	{"internal/bench/mcpbench", "internal/bench/probe"},
 	{"internal/bench/bare", ""},
 	{"internal/bench", "internal/bench/probe internal/journal runs runs/local telemetry"},
+	{"internal/conformance", ""},
 	{"internal/archtest", ""}, // its tests read the registries of all others
 }
 
