@@ -78,6 +78,8 @@ func measures() []named {
 		{"commands", commands},
 		{"redact", redaction},
 		{"slices", bigArtifact},
+		{"tasks", tasks},
+		{"taskload", taskLoad},
 		{"launch", launches},
 	}
 }

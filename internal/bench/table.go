@@ -30,6 +30,19 @@ func compared(what string, ours, theirs []float64, unit string, most float64) ro
 	return r
 }
 
+// untargeted returns the row of a ratio without a limit.
+func (r row) untargeted() row {
+	r.target, r.met = "", false
+	return r
+}
+
+// targeting returns the row of a ratio with a limit on our figure instead.
+func (r row) targeting(figure float64, unit string, most float64) row {
+	limit := atMost("", figure, unit, most)
+	r.target, r.met = limit.target, limit.met
+	return r
+}
+
 // atMost returns the row of a figure with an upper limit.
 func atMost(what string, figure float64, unit string, most float64) row {
 	return row{what: what, figure: quantity(figure, unit), target: "≤ " + quantity(most, unit), met: figure <= most}

@@ -24,6 +24,33 @@ func Memory(pid int) (now, peak int64) {
 	return now, peak
 }
 
+// Alone returns the resident and peak resident memory of pid without its descendants, in
+// KiB.
+func Alone(pid int) (now, peak int64) { return procRSS(pid) }
+
+// Private returns the memory of pid that no other process shares, in KiB.
+func Private(pid int) (kb int64) {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) > 1 && strings.HasPrefix(f[0], "Private_") {
+			n, _ := strconv.ParseInt(f[1], 10, 64)
+			kb += n
+		}
+	}
+	return kb
+}
+
+// Parent returns the parent of pid, 0 when it is not known.
+func Parent(pid int) int {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:])) // the name may hold anything
+	if len(f) < 2 {
+		return 0
+	}
+	parent, _ := strconv.Atoi(f[1])
+	return parent
+}
+
 func procRSS(pid int) (now, peak int64) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
