@@ -1,6 +1,6 @@
 package conformance
 
-// scripts holds the command line to what people type.
+// scriptOfTasks is what people type.
 const scriptOfTasks = "cmd/gantry/testdata/script/tasks.txtar"
 
 // seedOfTasks is the seed of the tasks toolset, line by line.
@@ -62,7 +62,7 @@ func allowlistClauses() []clause {
 			"where it does not exist, `$XDG_CONFIG_HOME/dela` and then `$XDG_CONFIG_HOME/gantry` are looked into"},
 		{"task_start evaluates it; a change holds at once", "cmd/gantry.TestTasksThatMayNotBeStartedAreRefusedInTheWordsOfTheSeed", ""},
 		{"A denial wins over everything", "targets.TestTheAllowlistDecidesAsTheFactsSay targets.TestADenyCoversAFolderOfLinks targets.TestLinksDoNotFoolTheAllowlist " + scriptOfTasks, ""},
-		{"Then a directory, then a file, then a task allows", "targets.TestTheAllowlistDecidesAsTheFactsSay targets.TestTheEntryForATargetAllowsIt", "all three allow, so their order cannot be seen"},
+		{"Then a directory, then a file, then a task allows", "targets.TestTheAllowlistDecidesAsTheFactsSay targets.TestTheEntryForATargetAllowsIt", "what they allow adds up, so their order cannot be seen"},
 		{"Without a hit the task is denied with NotAllowlisted", "targets.TestTheAllowlistDecidesAsTheFactsSay targets.TestRefusalsSpeakTheSeedsSentences " + scriptOfTasks, ""},
 		{"People maintain it with `allow` commands", scriptOfTasks + " targets.TestAnEditKeepsCommentsAndOrder", "`gantry allow`, `gantry deny` and `gantry allowlist`"},
 		{"No tool writes it", "cmd/gantry.TestNoToolChangesTheAllowlist", ""},
