@@ -79,7 +79,9 @@ func (l *lab) loadTasks(ctx context.Context, root, state string) (m loaded, err 
 	if _, err := gate.WriteString(strings.Repeat("\n", loadTasks+1)); err != nil { // a line for each
 		return m, err
 	}
-	for running := 1; running > 0; time.Sleep(pollEvery) {
+	poll := time.NewTicker(pollEvery)
+	defer poll.Stop()
+	for running := 1; running > 0; <-poll.C {
 		var s struct{ Running []job }
 		took, err := ask(ctx, c, "status", struct{}{}, &s)
 		if err != nil {
