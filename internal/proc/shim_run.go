@@ -28,6 +28,8 @@ func (s *shim) supervise() {
 	if s.rec.Timeout > 0 {
 		timeout = time.After(time.Until(s.rec.Started.Add(time.Duration(s.rec.Timeout))))
 	}
+	lasts := time.NewTicker(yieldAfter)
+	defer lasts.Stop()
 	for !s.exited {
 		var kill <-chan time.Time
 		if !s.killAt.IsZero() {
@@ -48,6 +50,10 @@ func (s *shim) supervise() {
 			s.stop(time.Duration(s.rec.Grace), ByTimeout)
 		case <-s.system:
 			s.stop(ownerGrace, BySystem)
+		case <-lasts.C:
+			if s.yield() {
+				lasts.Stop()
+			}
 		case <-kill:
 			s.rec.Stopped = Killed
 			s.signalAll(unix.SIGKILL)
