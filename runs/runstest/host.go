@@ -122,7 +122,7 @@ func (h *host) answer(a answer, err error) {
 }
 
 func (h *host) do(r request) (a answer, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	a.ID = r.ID
 	switch r.Op {

@@ -37,7 +37,7 @@ func newLab(t *testing.T) *lab {
 // until returns the first view of the run that is enough.
 func (l *lab) until(id runs.ID, what string, enough func(*runs.View) bool) *runs.View {
 	l.t.Helper()
-	ctx, cancel := contextFor(l.t, 30*time.Second)
+	ctx, cancel := contextFor(l.t, 2*time.Minute)
 	defer cancel()
 	v, err := l.store.Until(ctx, id, enough)
 	if err != nil {

@@ -165,7 +165,7 @@ func (s *storm) whole(v variant, name string) *runs.View {
 
 // rests waits until a run is paused or over.
 func (s *storm) rests(id runs.ID) (*runs.View, bool) {
-	ctx, cancel := contextFor(s.t, 30*time.Second)
+	ctx, cancel := contextFor(s.t, 2*time.Minute)
 	defer cancel()
 	v, err := s.store.Until(ctx, id, func(v *runs.View) bool { return !v.Busy() })
 	if err != nil {
