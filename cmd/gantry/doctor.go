@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -67,7 +68,7 @@ func reason(err error) string {
 }
 
 func (c *cli) checks() []check {
-	return []check{
+	return append([]check{
 		{"gantry", true, func(context.Context) (string, error) {
 			return fmt.Sprintf("%s, %s, %s/%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH), nil
 		}},
@@ -76,8 +77,7 @@ func (c *cli) checks() []check {
 		{"state directory", true, c.lookAtState},
 		{"root", true, func(context.Context) (string, error) { return c.config.Root, nil }},
 		{"journals", true, c.lookAtJournals},
-		{"process supervision", false, lookAtSystem},
-	}
+	}, supervision()...)
 }
 
 // versionOf runs a program for its version.
@@ -132,10 +132,16 @@ func (c *cli) lookAtJournals(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d newest runs verified", len(page.Runs)), nil
 }
 
-func lookAtSystem(context.Context) (string, error) {
-	if runtime.GOOS != "linux" {
-		return "", fault.New(fault.ToolchainMissing, "this system has no subreaper, pidfd or Landlock").
-			WithHint("processes are stopped by group; descendants that leave theirs may survive")
+// supervision says what this system has for the supervision of processes.
+func supervision() []check {
+	var out []check
+	for _, c := range proc.Capabilities() {
+		out = append(out, check{"supervision: " + c.Name, false, func(context.Context) (string, error) {
+			if !c.Have {
+				return "", errors.New(c.Detail)
+			}
+			return c.Detail, nil
+		}})
 	}
-	return "Linux: process groups", nil
+	return out
 }
