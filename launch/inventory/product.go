@@ -57,27 +57,6 @@ func (t *tree) languageShares() []dossier.LanguageShare {
 	return shares[:min(len(shares), maxLanguages)]
 }
 
-// familyOf maps linguist's languages to the values of target_platform.
-func familyOf(languageName string) string {
-	switch languageName {
-	case "Python", "Cython":
-		return "python"
-	case "TypeScript", "TSX":
-		return "typescript"
-	case "JavaScript":
-		return "javascript"
-	case "Java", "Groovy":
-		return "java"
-	case "C#", "F#", "Visual Basic .NET":
-		return "dotnet"
-	case "C++", "C":
-		return "cpp"
-	case "Go", "Ruby", "PHP", "Kotlin", "Swift", "Rust":
-		return strings.ToLower(languageName)
-	}
-	return ""
-}
-
 // manifestFamilies lists the platforms that a manifest kind can be of.
 func manifestFamilies(kind string) []string {
 	switch kind {
@@ -105,7 +84,7 @@ func (t *tree) platform(shares []dossier.LanguageShare) string {
 		}
 	}
 	for _, share := range shares {
-		family := familyOf(share.Language)
+		family := dossier.PlatformOf(share.Language)
 		if family != "" && (len(stated) == 0 || slices.Contains(stated, family)) {
 			return family
 		}

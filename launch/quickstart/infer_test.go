@@ -246,7 +246,7 @@ func TestLanguagesHaveThePlatformOfTheInventory(t *testing.T) {
 		if len(s.Languages) != 1 || s.SHA != inv.RepoSHA {
 			t.Fatalf("%s: %+v", name, s)
 		}
-		got := targetOf(s.Languages[0].Language)
+		got := dossier.PlatformOf(s.Languages[0].Language)
 		if got == "" {
 			got = otherTarget
 		}

@@ -40,27 +40,6 @@ var sayings = []said{
 	{"rust", lazyregexp.New(`\bRust\b`), lazyregexp.New(`(?m)\bcargo (?:add|install)\b`)},
 }
 
-// targetOf maps a language to a target_platform, or to "" if none stands for it.
-func targetOf(language string) string {
-	switch language {
-	case "Python", "Cython":
-		return "python"
-	case "TypeScript", "TSX":
-		return "typescript"
-	case "JavaScript":
-		return "javascript"
-	case "Java", "Groovy":
-		return "java"
-	case "C#", "F#", "Visual Basic .NET":
-		return "dotnet"
-	case "C++", "C":
-		return "cpp"
-	case "Go", "Ruby", "PHP", "Kotlin", "Swift", "Rust":
-		return strings.ToLower(language)
-	}
-	return ""
-}
-
 // platformOf weighs what speaks for a platform.
 func platformOf(repo string, f *form, seen Seen, text readme) *ballot {
 	b := newBallot(platformField)
@@ -130,7 +109,7 @@ type shares struct {
 func shareOf(languages []dossier.LanguageShare) shares {
 	bytes, total := map[string]int64{}, int64(0)
 	for _, l := range languages {
-		target := targetOf(l.Language)
+		target := dossier.PlatformOf(l.Language)
 		if target == "" {
 			target = otherTarget
 		}
