@@ -32,7 +32,12 @@ func (c *cli) callCommand() *cobra.Command {
 }
 
 // withClient opens the app, does something with a client of it, and closes it.
-func (c *cli) withClient(ctx context.Context, u use, do func(context.Context, *client) error) (err error) {
+func (c *cli) withClient(ctx context.Context, u use, do func(context.Context, *client) error) error {
+	return c.withApp(ctx, u, func(ctx context.Context, _ *app, cl *client) error { return do(ctx, cl) })
+}
+
+// withApp is withClient for what needs the app beside its client.
+func (c *cli) withApp(ctx context.Context, u use, do func(context.Context, *app, *client) error) (err error) {
 	a, err := c.open(u)
 	if err != nil {
 		return err
@@ -47,7 +52,7 @@ func (c *cli) withClient(ctx context.Context, u use, do func(context.Context, *c
 		return err
 	}
 	defer cl.close()
-	return do(ctx, cl)
+	return do(ctx, a, cl)
 }
 
 func (c *cli) printCall(ctx context.Context, cl *client, name string, args json.RawMessage) error {

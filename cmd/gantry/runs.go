@@ -35,26 +35,14 @@ func (c *cli) runCommand(name, short string, do func(context.Context, *app, *cli
 	return &cobra.Command{
 		Use: name + " RUN_ID", Short: short, Args: cobra.ExactArgs(1),
 		ValidArgsFunction: c.completeRuns,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := validate.RunID(args[0]); err != nil {
 				return err
 			}
 			c.config.AllRoots = true // a person sees all of their runs
-			a, err := c.open(use{noLimit: true, quiet: !c.config.Verbose})
-			if err != nil {
-				return err
-			}
-			defer func() {
-				if closed := a.close(); err == nil {
-					err = closed
-				}
-			}()
-			cl, err := a.connect(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer cl.close()
-			return do(cmd.Context(), a, cl, runs.ID(args[0]))
+			return c.withApp(cmd.Context(), use{noLimit: true, quiet: !c.config.Verbose}, func(ctx context.Context, a *app, cl *client) error {
+				return do(ctx, a, cl, runs.ID(args[0]))
+			})
 		},
 	}
 }

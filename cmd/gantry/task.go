@@ -54,36 +54,24 @@ func (c *cli) taskRun() *cobra.Command {
 }
 
 // runTask starts a task as every client does, and follows it.
-func (c *cli) runTask(ctx context.Context, args map[string]any) (err error) {
+func (c *cli) runTask(ctx context.Context, args map[string]any) error {
 	ctx, release := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer release()
 	c.config.NoWorker = true // nothing goes on behind this command
 	c.config.Toolsets = []string{tasktools.Toolset}
-	a, err := c.open(use{noLimit: true, quiet: !c.config.Verbose})
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if closed := a.close(); err == nil {
-			err = closed
+	return c.withApp(ctx, use{noLimit: true, quiet: !c.config.Verbose}, func(ctx context.Context, a *app, cl *client) error {
+		if err := cl.into(ctx, "task_start", args, new(struct{})); err != nil {
+			return err
 		}
-	}()
-	cl, err := a.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer cl.close()
-	if err := cl.into(ctx, "task_start", args, new(struct{})); err != nil {
-		return err
-	}
-	j, err := a.jobs.Keyed(ctx, fmt.Sprint(args["idempotency_key"]))
-	if err != nil {
-		return err
-	}
-	if j, err = c.followTask(ctx, a, j, 0); err != nil {
-		return err
-	}
-	return c.endOfTask(ctx, j)
+		j, err := a.jobs.Keyed(ctx, fmt.Sprint(args["idempotency_key"]))
+		if err != nil {
+			return err
+		}
+		if j, err = c.followTask(ctx, a, j, 0); err != nil {
+			return err
+		}
+		return c.endOfTask(ctx, j)
+	})
 }
 
 // followEvery is how often a task's output is looked at.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"text/tabwriter"
@@ -25,28 +26,16 @@ func (c *cli) toolsCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) toolsJSON(cmd *cobra.Command) (err error) {
-	a, err := c.open(use{})
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if closed := a.close(); err == nil {
-			err = closed
+func (c *cli) toolsJSON(cmd *cobra.Command) error {
+	return c.withClient(cmd.Context(), use{}, func(ctx context.Context, cl *client) error {
+		list, err := cl.session.ListTools(ctx, nil)
+		if err != nil {
+			return err
 		}
-	}()
-	cl, err := a.connect(cmd.Context())
-	if err != nil {
-		return err
-	}
-	defer cl.close()
-	list, err := cl.session.ListTools(cmd.Context(), nil)
-	if err != nil {
-		return err
-	}
-	enc := json.NewEncoder(c.std.out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(list.Tools)
+		enc := json.NewEncoder(c.std.out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(list.Tools)
+	})
 }
 
 func (c *cli) toolsTable() error {
