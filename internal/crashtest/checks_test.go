@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -179,7 +180,8 @@ func (l *lab) checkLeftovers() {
 	l.t.Logf("%d temporary files and folders were left by the killed", len(found))
 }
 
-// leftovers returns temporary files and folders, and locks of git.
+// leftovers returns temporary files and folders, and locks of git. Those in the clones
+// of a cancelled run do not count: nobody works there again.
 func (l *lab) leftovers() []string {
 	var out []string
 	err := filepath.WalkDir(l.state, func(path string, d fs.DirEntry, err error) error {
@@ -188,6 +190,9 @@ func (l *lab) leftovers() []string {
 		}
 		name := d.Name()
 		gitLock := strings.Contains(path, "/.git/") && strings.HasSuffix(name, ".lock")
+		if gitLock && l.cancelled(path) {
+			return nil
+		}
 		if strings.HasPrefix(name, ".tmp-") || strings.HasPrefix(name, ".new-") || strings.HasPrefix(name, "probe-") || gitLock {
 			out = append(out, path)
 			if d.IsDir() {
@@ -200,4 +205,11 @@ func (l *lab) leftovers() []string {
 		l.t.Fatal(err)
 	}
 	return out
+}
+
+// cancelled reports whether the run that the path is of was cancelled.
+func (l *lab) cancelled(path string) bool {
+	rel, _ := filepath.Rel(filepath.Join(l.state, "runs"), path)
+	id, _, _ := strings.Cut(rel, string(filepath.Separator))
+	return slices.ContainsFunc(l.events(id), func(e event) bool { return e.Type == "RUN_CANCELLED" })
 }

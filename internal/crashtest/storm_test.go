@@ -140,14 +140,18 @@ func (s *storm) killUntil(kills int, calm time.Duration) {
 	}
 }
 
-// killEverything kills all processes of the lab, git too.
+// killEverything kills all processes of the lab, git too, and at one moment: a server
+// that outlived its git by a millisecond would record a failure of it.
 func (s *storm) killEverything() {
 	var dead []*server
 	for _, slot := range s.slots {
 		dead = append(dead, <-slot)
 	}
-	for _, pid := range s.processes("") {
-		syscall.Kill(pid, syscall.SIGKILL)
+	all := s.processes("")
+	for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
+		for _, pid := range all {
+			syscall.Kill(pid, sig)
+		}
 	}
 	s.killed()
 	for i, slot := range s.slots {
