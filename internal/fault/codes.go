@@ -59,6 +59,17 @@ const (
 	SpawnFailed       Code = "SPAWN_FAILED"
 	JobNotFound       Code = "JOB_NOT_FOUND"
 
+	// Sessions and the board. The toolsets that show them write codes in lower case.
+	NoSessionYet        Code = "NO_SESSION_YET"
+	SessionNotFound     Code = "SESSION_NOT_FOUND"
+	ExecutorUnavailable Code = "EXECUTOR_UNAVAILABLE"
+	ProjectNotFound     Code = "PROJECT_NOT_FOUND"
+	AttemptNotFound     Code = "ATTEMPT_NOT_FOUND"
+	NoContext           Code = "NO_CONTEXT"
+	AmbiguousTarget     Code = "AMBIGUOUS_TARGET"
+	MissingRequired     Code = "MISSING_REQUIRED"
+	MixedPagination     Code = "MIXED_PAGINATION"
+
 	// The launch.
 	InvalidURL           Code = "INVALID_URL"
 	UnsupportedSite      Code = "UNSUPPORTED_SITE"
