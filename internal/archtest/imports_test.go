@@ -49,6 +49,9 @@ var layers = []layer{
 	{"targets", "internal/fault internal/lazyregexp internal/proc"},
 	{"targets/jobs", "internal/fault internal/proc runs specs targets"},
 
+	{"agents", "internal/fault internal/lazyregexp internal/proc"},
+	{"agents/entries", "agents internal/fault"},
+
 	{"telemetry", "internal/db internal/fault internal/lazyregexp runs"},
 
 	{"mcpserver/guard", "internal/fault runs specs telemetry validate"},
