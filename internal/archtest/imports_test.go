@@ -51,6 +51,7 @@ var layers = []layer{
 
 	{"agents", "internal/fault internal/lazyregexp internal/proc"},
 	{"agents/entries", "agents internal/fault"},
+	{"agents/sessions", "agents agents/entries internal/fault internal/journal internal/proc runs specs"},
 
 	{"telemetry", "internal/db internal/fault internal/lazyregexp runs"},
 
