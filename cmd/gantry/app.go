@@ -104,7 +104,7 @@ func (c *cli) open(u use) (*app, error) {
 	a.guard = guard.New(guard.Options{
 		Telemetry: a.tel, Redactor: a.redactor, Locks: a.store, PerMinute: limit, MaxInFlight: c.config.MaxInFlight,
 	})
-	if a.server, err = a.newServer(); err != nil {
+	if a.server, err = a.offer(c.config.Toolsets, c.config.ReadOnly); err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())

@@ -33,8 +33,14 @@ type config struct {
 	GitSchemes  []string `toml:"git_schemes" flag:"git-schemes" default:"https,ssh,git" help:"URL schemes that a repository may have"`
 	LogFormat   string   `toml:"log_format" flag:"log-format" default:"json" help:"format of the log on standard error: json or text"`
 	Verbose     bool     `toml:"verbose" flag:"verbose" help:"log more"`
+	HTTP        web      `toml:"http"`
 	Tasks       tasks    `toml:"tasks"`
 	LogArgs     bool     `toml:"span_arguments" flag:"span-arguments" help:"put the redacted arguments of a call on its span"`
+}
+
+// web is the table [http]: settings of gantry serve.
+type web struct {
+	Addr string `toml:"addr" flag:"addr" default:"127.0.0.1:8787" help:"address that gantry serve listens on"`
 }
 
 // tasks is the table [tasks]: settings of the toolset of that name.

@@ -83,7 +83,7 @@ func rootCommand(std streams, environ []string) *cobra.Command {
 	root.PersistentFlags().StringVar(&c.configFile, "config", "", "configuration file (default $XDG_CONFIG_HOME/gantry/gantry.toml)")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return c.load(cmd.Flags()) }
 	root.AddCommand(
-		c.mcpCommand(), c.launchCommand(), c.callCommand(), c.toolsCommand(), c.runsCommand(),
+		c.mcpCommand(), c.serveCommand(), c.launchCommand(), c.callCommand(), c.toolsCommand(), c.runsCommand(),
 		c.tasksCommand(), c.taskCommand(), c.allowCommand(), c.denyCommand(), c.allowlistCommand(),
 		c.workerCommand(), c.doctorCommand(), c.versionCommand(),
 	)

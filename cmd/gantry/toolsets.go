@@ -35,12 +35,12 @@ func (a *app) toolsets() map[string]toolset {
 	}
 }
 
-// newServer offers the configured toolsets.
-func (a *app) newServer() (*mcp.Server, error) {
+// offer returns a server of the named toolsets.
+func (a *app) offer(names []string, readOnly bool) (*mcp.Server, error) {
 	all := a.toolsets()
-	o := mcpserver.Options{Name: "gantry", Version: version, ReadOnly: a.cfg.ReadOnly, Guard: a.guard, Log: a.log}
+	o := mcpserver.Options{Name: "gantry", Version: version, ReadOnly: readOnly, Guard: a.guard, Log: a.log}
 	var resources []tool.Resources
-	for _, name := range a.cfg.Toolsets {
+	for _, name := range names {
 		set, ok := all[name]
 		if !ok {
 			return nil, fault.New(fault.ConfigInvalid, "there is no toolset %.40q", name).WithHint("toolsets of this version: %v", specs.Toolsets())
@@ -55,7 +55,7 @@ func (a *app) newServer() (*mcp.Server, error) {
 		}
 		o.Instructions += set.instructions
 		resources = append(resources, set.resources)
-		if len(a.cfg.Toolsets) == 1 {
+		if len(names) == 1 {
 			o.Name = set.name
 		}
 	}
