@@ -104,7 +104,7 @@ func TestToolResultErrors(t *testing.T) {
 		for name, c := range map[string]struct {
 			args any
 			code fault.Code
-		}{"refused": {map[string]any{"n": "x"}, fault.SchemaValidationFailed}, "failed": {nil, fault.IllegalState}} {
+		}{"refused": {map[string]any{"n": "x"}, "invalid_argument"}, "failed": {nil, "illegal_state"}} {
 			r.handle = func(context.Context, *guard.Call) (tool.Result, error) {
 				return tool.Result{}, fault.New(fault.IllegalState, "not now").WithHint("later")
 			}

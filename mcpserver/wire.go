@@ -9,6 +9,7 @@ import (
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/mcpserver/guard"
 	"github.com/gantry-run/gantry/mcpserver/stdio"
+	"github.com/gantry-run/gantry/mcpserver/tool"
 	"github.com/gantry-run/gantry/specs"
 )
 
@@ -21,15 +22,6 @@ type rpcData struct {
 	Tool      string     `json:"tool_name,omitempty"`
 }
 
-// envelope is the text of the tool-result style.
-type envelope struct {
-	Code      fault.Code `json:"code"`
-	Message   string     `json:"message"`
-	Retryable bool       `json:"retryable"`
-	Hint      string     `json:"hint"`
-	Details   any        `json:"details,omitempty"`
-}
-
 // rpcInvalid is JSON-RPC's code for parameters that are wrong.
 const rpcInvalid = -32602
 
@@ -40,7 +32,7 @@ const rpcInvalid = -32602
 func wireError(t *specs.Tool, f *fault.Fault) (*mcp.CallToolResult, error) {
 	code, toolError := guard.Style(t, f)
 	if toolError {
-		text, err := json.Marshal(envelope{f.Code, f.Message, f.Retryable, f.Hint, f.Details})
+		text, err := json.Marshal(tool.FailureOf(f))
 		if err != nil {
 			return nil, err
 		}

@@ -49,7 +49,7 @@ func compare(at string, raw json.RawMessage, t reflect.Type, skip []string) []st
 		return nil
 	}
 	var out []string
-	fields := fields(t)
+	fields := members(t)
 	for name, property := range s.Properties {
 		f, ok := fields[name]
 		switch {
@@ -78,7 +78,7 @@ func omitted(at string, raw json.RawMessage, t reflect.Type) []string {
 		return nil
 	}
 	var out []string
-	for name, f := range fields(t) {
+	for name, f := range members(t) {
 		if f.omits && slices.Contains(s.Required, name) {
 			out = append(out, at+" struct may leave out "+name+", the schema requires it")
 		}
@@ -97,9 +97,9 @@ type field struct {
 	omits bool
 }
 
-// fields returns the members of a struct's JSON by name, those of embedded structs
+// members returns the members of a struct's JSON by name, those of embedded structs
 // included.
-func fields(t reflect.Type) map[string]field {
+func members(t reflect.Type) map[string]field {
 	out := map[string]field{}
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -107,7 +107,7 @@ func fields(t reflect.Type) map[string]field {
 		embedded := f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct
 		switch {
 		case embedded:
-			for name, inner := range fields(f.Type) {
+			for name, inner := range members(f.Type) {
 				if _, hidden := out[name]; !hidden {
 					out[name] = inner
 				}
