@@ -48,10 +48,15 @@ var layers = []layer{
 
 	{"targets", "internal/fault internal/lazyregexp internal/proc"},
 	{"targets/jobs", "internal/fault internal/proc runs specs targets"},
+	{"worktree", "internal/fault internal/git internal/lazyregexp internal/proc targets targets/jobs"},
+	{"clients", "internal/fault"},
 
 	{"agents", "internal/fault internal/lazyregexp internal/proc"},
 	{"agents/entries", "agents internal/fault"},
 	{"agents/sessions", "agents agents/entries internal/fault internal/journal internal/proc runs specs"},
+
+	{"board/changes", "internal/fault internal/git"},
+	{"board", "agents agents/sessions board/changes internal/db internal/fault internal/git internal/proc runs"},
 
 	{"telemetry", "internal/db internal/fault internal/lazyregexp runs"},
 
@@ -95,6 +100,9 @@ var owners = []owner{
 	{"github.com/yuin/goldmark", "launch/evidence launch/page launch/pages"},
 	{"golang.org/x/mod", "launch/evidence launch/inventory"},
 	{"golang.org/x/text", "launch/evidence launch/pages launch/quickstart targets"},
+
+	{"github.com/bmatcuk/doublestar/v4", "worktree"},
+	{"github.com/tailscale/hujson", "clients"},
 
 	{"github.com/spf13/cobra", "cmd/gantry"},
 	{"github.com/spf13/pflag", "cmd/gantry"},
