@@ -38,6 +38,8 @@ type Store struct {
 	hub   hub // changes of runs
 	post  hub // commands left for runs
 	calls callLocks
+
+	appends appendTimes
 }
 
 // StoreOptions are what a Store needs beside its directory. The zero value is usable.
@@ -181,4 +183,14 @@ func (s *Store) wait(ctx context.Context, changed <-chan struct{}) error {
 		return context.Cause(ctx)
 	}
 	return nil
+}
+
+// Size returns the bytes of the journal of a run, which grows with everything that
+// happens to the run, or 0 when there is none. It costs one look at a file.
+func (s *Store) Size(id ID) int64 {
+	info, err := s.find(id)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }

@@ -27,6 +27,7 @@ const (
 	JournalPoisoned  Code = "JOURNAL_POISONED"
 	StoreUnsupported Code = "STORE_UNSUPPORTED"
 	StoreFull        Code = "STORE_FULL"
+	RecordNotFound   Code = "RECORD_NOT_FOUND"
 	NodeTimeout      Code = "NODE_TIMEOUT"
 	WorkerMissing    Code = "WORKER_MISSING"
 	BudgetExceeded   Code = "BUDGET_EXCEEDED_RUNTIME"
@@ -65,10 +66,21 @@ const (
 	ExecutorUnavailable Code = "EXECUTOR_UNAVAILABLE"
 	ProjectNotFound     Code = "PROJECT_NOT_FOUND"
 	AttemptNotFound     Code = "ATTEMPT_NOT_FOUND"
+	AttemptRunning      Code = "ATTEMPT_RUNNING"
+	WorkspaceGone       Code = "WORKSPACE_GONE"
 	NoContext           Code = "NO_CONTEXT"
 	AmbiguousTarget     Code = "AMBIGUOUS_TARGET"
 	MissingRequired     Code = "MISSING_REQUIRED"
 	MixedPagination     Code = "MIXED_PAGINATION"
+
+	// Files of a work tree.
+	NotFound     Code = "NOT_FOUND"
+	IsDirectory  Code = "IS_DIRECTORY"
+	NotDirectory Code = "NOT_DIRECTORY"
+	NotRegular   Code = "NOT_REGULAR"
+	SecretFile   Code = "SECRET_FILE"
+	NameTooLong  Code = "NAME_TOO_LONG"
+	TooManyLinks Code = "TOO_MANY_LINKS"
 
 	// The launch.
 	InvalidURL           Code = "INVALID_URL"
