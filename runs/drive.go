@@ -88,10 +88,12 @@ func (d *Drive) append(durable bool, drafts []Draft) error {
 			return err
 		}
 	}
+	began := time.Now()
 	head, lines, err := d.journal.Append(durable && d.view.Kind.Durable(), bodies...)
 	if err != nil {
 		return err
 	}
+	d.store.appends.add(d.view.Kind, time.Since(began))
 	if durable {
 		d.stable = head
 	}

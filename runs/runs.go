@@ -71,6 +71,12 @@ func (id ID) TraceID() string { return digest("trace", string(id))[:32] }
 // key is empty: 16 hex digits.
 func (id ID) SpanID(key string) string { return digest("span", string(id), key)[:16] }
 
+// TraceParent returns the W3C traceparent of the span of one work item, or of the run
+// itself when key is empty: what a process that the run starts gets as TRACEPARENT.
+func (id ID) TraceParent(key string) string {
+	return "00-" + id.TraceID() + "-" + id.SpanID(key) + "-01"
+}
+
 func digest(parts ...string) string {
 	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(h[:])
