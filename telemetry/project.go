@@ -73,7 +73,7 @@ func (p *projector) remember(ctx context.Context, f *runFold) (int64, error) {
 		f.settle()
 		return before, nil
 	}
-	before, err := p.t.store.project(ctx, string(f.run), f.seq, f.changed(), f.rebuilt())
+	before, err := p.t.store.project(ctx, projection{string(f.run), f.seq, f.changed(), f.rebuilt(), f.commits}, p.t.forward)
 	if err == nil {
 		f.settle()
 	}

@@ -23,6 +23,7 @@ type runFold struct {
 	dirty   map[string]bool    // event ids of records to write
 	items   map[string]*itemFold
 	calls   map[string]string // command id → call id
+	commits []Commit          // not yet noted at the records
 	counts  runMetrics
 	pending []emission
 }
@@ -86,6 +87,8 @@ func (f *runFold) apply(e runs.Event) {
 		f.command(e)
 	case runs.CommitCreated, runs.PROpened:
 		f.commit(e, payload[runs.Published](e))
+	case runs.RunStateChanged:
+		f.stateChanged(e, payload[runs.StateChange](e))
 	case runs.RunCompleted:
 		f.end(e, StatusSuccess, runs.Failure{})
 	case runs.RunFailed:
@@ -231,5 +234,6 @@ func (f *runFold) toWrite(rebuilt bool) []Record {
 // settle forgets the records that are written and will not change.
 func (f *runFold) settle() {
 	clear(f.dirty)
+	f.commits = nil
 	maps.DeleteFunc(f.records, func(_ string, r *Record) bool { return r.Status != StatusRunning })
 }

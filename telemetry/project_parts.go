@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -109,4 +110,14 @@ func (f *runFold) commit(e runs.Event, p runs.Published) {
 	r := f.part(JobCommit, e.EventID, e.TS, e.TS, StatusSuccess)
 	r.OutputSummary = strings.TrimSpace(p.Branch + " " + p.CommitSHA + " " + p.URL)
 	f.put(r, runContext{SpanID: e.SpanID, TraceID: e.TraceID}, nil)
+	if e.Type == runs.CommitCreated && p.CommitSHA != "" {
+		f.commits = append(f.commits, Commit{Hash: p.CommitSHA, Source: commitSource, Author: agentName, Time: e.TS})
+	}
+}
+
+// stateChanged takes the run's rest as the moment to deliver what was left undelivered.
+func (f *runFold) stateChanged(e runs.Event, p runs.StateChange) {
+	if p.NewState.Stable() || p.NewState.Terminal() {
+		f.pending = append(f.pending, emission{e.Seq, func(context.Context) { f.t.forward.Flush() }})
+	}
 }

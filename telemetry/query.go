@@ -127,13 +127,14 @@ func (q Query) where() (string, []any) {
 	return `belongs = ?`, []any{q.RunID}
 }
 
-func scanRecord(rows *sql.Rows) (Record, error) {
+// scanRecord reads the columns of selectRecords, and those after them into more.
+func scanRecord(rows *sql.Rows, more ...any) (Record, error) {
 	var r Record
 	var start int64
 	var end sql.NullInt64
 	var metrics, context string
-	err := rows.Scan(&r.EventID, &r.RunID, &r.ParentRunID, &r.AgentName, &r.JobType, &start, &end, &r.DurationMS, &r.Status,
-		&r.Product, &r.ErrorSummary, &r.OutputSummary, &metrics, &context)
+	err := rows.Scan(append([]any{&r.EventID, &r.RunID, &r.ParentRunID, &r.AgentName, &r.JobType, &start, &end, &r.DurationMS, &r.Status,
+		&r.Product, &r.ErrorSummary, &r.OutputSummary, &metrics, &context}, more...)...)
 	r.StartTime = time.Unix(0, start).UTC()
 	if end.Valid {
 		at := time.Unix(0, end.Int64).UTC()

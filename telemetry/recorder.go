@@ -17,9 +17,10 @@ const (
 
 // A recorder writes records behind the calls' back. Its goroutine starts with the
 // first record. When the queue is full, or the store refuses, records are dropped
-// and counted: telemetry never blocks a call.
+// and counted: telemetry never blocks a call. They are forwarded all the same.
 type recorder struct {
 	store   *store
+	forward Forwarder
 	log     *slog.Logger
 	in      chan Record
 	flushes chan chan struct{}
@@ -34,8 +35,8 @@ type recorder struct {
 	closed  bool
 }
 
-func newRecorder(s *store, log *slog.Logger) *recorder {
-	return &recorder{store: s, log: log, in: make(chan Record, queueSize),
+func newRecorder(s *store, forward Forwarder, log *slog.Logger) *recorder {
+	return &recorder{store: s, forward: forward, log: log, in: make(chan Record, queueSize),
 		flushes: make(chan chan struct{}), stopped: make(chan struct{})}
 }
 
@@ -44,7 +45,7 @@ func (q *recorder) add(r Record) {
 	q.mu.RLock()
 	defer q.mu.RUnlock()
 	if q.closed {
-		q.dropped.Add(1)
+		q.drop(r)
 		return
 	}
 	q.once.Do(func() {
@@ -54,8 +55,14 @@ func (q *recorder) add(r Record) {
 	select {
 	case q.in <- r:
 	default:
-		q.dropped.Add(1)
+		q.drop(r)
 	}
+}
+
+// drop counts a record that the store will not have.
+func (q *recorder) drop(r Record) {
+	q.dropped.Add(1)
+	q.forward.Forward([]Record{r})
 }
 
 // flush returns once every record queued before is written or dropped.
@@ -142,6 +149,7 @@ func (q *recorder) write(batch []Record) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
+	q.forward.Forward(batch)
 	err := q.store.insert(ctx, batch)
 	if err != nil {
 		q.dropped.Add(int64(len(batch)))

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,7 +13,8 @@ import (
 )
 
 // migrations of telemetry.db. Times are nanoseconds since 1970; belongs is the run
-// that a record is listed under.
+// that a record is listed under, posted says that the record came from another program,
+// more_json holds the members of [Details].
 var migrations = []string{`
 CREATE TABLE records (
 	event_id       TEXT PRIMARY KEY,
@@ -38,12 +40,18 @@ CREATE TABLE projections (
 	run_id TEXT PRIMARY KEY,
 	seq    INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+`, `
+ALTER TABLE records ADD COLUMN created_ns INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE records ADD COLUMN posted INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE records ADD COLUMN more_json TEXT NOT NULL DEFAULT '{}';
+UPDATE records SET created_ns = start_ns;
+CREATE INDEX records_by_creation ON records (created_ns, event_id);
 `}
 
 const insertRecord = `INSERT INTO records
 	(event_id, belongs, run_id, parent_run_id, agent_name, job_type, start_ns, end_ns, duration_ms, status, product,
-	 error_summary, output_summary, metrics_json, context_json, rebuilt)
-	VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+	 error_summary, output_summary, metrics_json, context_json, rebuilt, created_ns)
+	VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 	ON CONFLICT (event_id) DO `
 
 const replaceRecord = `UPDATE SET belongs=excluded.belongs, run_id=excluded.run_id, parent_run_id=excluded.parent_run_id,
@@ -96,31 +104,81 @@ func (s *store) close() error {
 // stays, unless it was rebuilt from a journal.
 func (s *store) insert(ctx context.Context, records []Record) error {
 	return s.update(ctx, func(tx *sql.Tx) error {
-		return put(ctx, tx, insertRecord+replaceRecord+" WHERE records.rebuilt = 1", records)
+		_, err := put(ctx, tx, insertRecord+replaceRecord+" WHERE records.rebuilt = 1", records)
+		return err
 	})
 }
 
-// project writes what a run's events up to seq gave, and remembers seq. It returns
-// the sequence number that was remembered before, by whatever process.
-func (s *store) project(ctx context.Context, run string, seq int64, records, rebuilt []Record) (before int64, err error) {
+// A projection is what the events of a run up to seq gave.
+type projection struct {
+	run     string
+	seq     int64
+	records []Record
+	rebuilt []Record // of calls: written unless the call's own record is there
+	commits []Commit // that were made of the run's work, in order
+}
+
+// project writes what a run's events gave, and remembers their sequence number. It
+// returns the number that was remembered before, by whatever process. What it is the
+// first to write it forwards before it commits: a crash between the two forwards twice,
+// and never not at all.
+func (s *store) project(ctx context.Context, p projection, to Forwarder) (before int64, err error) {
 	err = s.update(ctx, func(tx *sql.Tx) error {
-		row := tx.QueryRowContext(ctx, `SELECT seq FROM projections WHERE run_id = ?`, run)
+		row := tx.QueryRowContext(ctx, `SELECT seq FROM projections WHERE run_id = ?`, p.run)
 		if err := row.Scan(&before); err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		if before >= seq {
+		if before >= p.seq {
 			return nil
 		}
 		if _, err := tx.ExecContext(ctx, `INSERT INTO projections (run_id, seq) VALUES (?, ?)
-			ON CONFLICT (run_id) DO UPDATE SET seq = excluded.seq`, run, seq); err != nil {
+			ON CONFLICT (run_id) DO UPDATE SET seq = excluded.seq`, p.run, p.seq); err != nil {
 			return err
 		}
-		if err := put(ctx, tx, insertRecord+replaceRecord, records); err != nil {
+		written, err := put(ctx, tx, insertRecord+replaceRecord, p.records)
+		if err != nil {
 			return err
 		}
-		return put(ctx, tx, insertRecord+replaceRecord+" WHERE records.rebuilt = 1", rebuilt)
+		rebuilt, err := put(ctx, tx, insertRecord+replaceRecord+" WHERE records.rebuilt = 1", p.rebuilt)
+		if err != nil {
+			return err
+		}
+		to.Forward(append(written, rebuilt...))
+		return p.associate(ctx, tx, to)
 	})
 	return before, err
+}
+
+// associate notes the run's commits at its record and at those of the parts that began
+// before.
+func (p projection) associate(ctx context.Context, tx *sql.Tx, to Forwarder) error {
+	for _, c := range p.commits {
+		rows, err := tx.QueryContext(ctx, `UPDATE records SET more_json = json_patch(more_json, ?)
+			WHERE (event_id = ? OR parent_run_id = ?) AND start_ns <= ? RETURNING event_id`,
+			string(mustJSON(c.details())), p.run, p.run, c.Time.UnixNano())
+		if err != nil {
+			return err
+		}
+		ids, err := texts(rows)
+		if err != nil {
+			return err
+		}
+		slices.Sort(ids)
+		to.Associate(p.run, ids, c)
+	}
+	return nil
+}
+
+func texts(rows *sql.Rows) (out []string, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, rows.Err()
 }
 
 func (s *store) update(ctx context.Context, do func(*sql.Tx) error) error {
@@ -141,23 +199,28 @@ func (s *store) update(ctx context.Context, do func(*sql.Tx) error) error {
 	return nil
 }
 
-func put(ctx context.Context, tx *sql.Tx, statement string, records []Record) error {
+// put executes the statement for each record and returns those that it wrote.
+func put(ctx context.Context, tx *sql.Tx, statement string, records []Record) (written []Record, err error) {
 	if len(records) == 0 {
-		return nil
+		return nil, nil
 	}
 	stmt, err := tx.PrepareContext(ctx, statement)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer stmt.Close()
 	for _, r := range records {
-		if _, err := stmt.ExecContext(ctx, r.EventID, r.belongs(), r.RunID, r.ParentRunID, r.AgentName, string(r.JobType),
+		done, err := stmt.ExecContext(ctx, r.EventID, r.belongs(), r.RunID, r.ParentRunID, r.AgentName, string(r.JobType),
 			r.StartTime.UnixNano(), nanos(r.EndTime), r.DurationMS, string(r.Status), r.Product, r.ErrorSummary,
-			r.OutputSummary, string(r.Metrics), string(r.Context), r.rebuilt); err != nil {
-			return err
+			r.OutputSummary, string(r.Metrics), string(r.Context), r.rebuilt, time.Now().UnixNano())
+		if err != nil {
+			return nil, err
+		}
+		if n, err := done.RowsAffected(); err == nil && n > 0 {
+			written = append(written, r)
 		}
 	}
-	return nil
+	return written, nil
 }
 
 // belongs is the run that the record is listed under.

@@ -8,7 +8,8 @@
 // a resumed run goes on in its trace, and reading a journal twice adds nothing.
 //
 // Records are kept in a local SQLite file (telemetry.db), which several processes
-// may share. They are queued: a call never waits for a disk. What a kill loses of
+// may share, and forwarded to another place if one is given ([Forwarder]). They are
+// queued: a call never waits for a disk. What a kill loses of
 // mutating calls is rebuilt from the journals at the next start; those carry the
 // call's id.
 //
@@ -56,6 +57,10 @@ type Options struct {
 	// call's span off. Metrics, records and log lines are written regardless.
 	SampleRatio float64
 
+	// Forward gets a copy of every record of this program, besides the store; it needs
+	// DBPath. It is closed by who made it, after Shutdown.
+	Forward Forwarder
+
 	SpanArguments bool             // put the redacted arguments on the span
 	Now           func() time.Time // default time.Now
 }
@@ -73,6 +78,7 @@ type Telemetry struct {
 	metrics *instruments
 	store   *store    // nil without records
 	queue   *recorder // nil without records
+	forward Forwarder
 	runs    *projector
 }
 
@@ -94,7 +100,10 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 	if o.SampleRatio <= 0 || o.SampleRatio > 1 {
 		o.SampleRatio = 1
 	}
-	t := &Telemetry{opts: o, redact: o.Redactor, labels: newLabels(o)}
+	if o.Forward == nil {
+		o.Forward = nowhere{}
+	}
+	t := &Telemetry{opts: o, redact: o.Redactor, labels: newLabels(o), forward: o.Forward}
 	res := resource.NewSchemaless(
 		attribute.String("service.name", o.ServiceName), attribute.String("service.version", o.Version))
 	t.tracing = newTracerProvider(o, res)
@@ -107,7 +116,7 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 	}
 	if o.DBPath != "" {
 		t.store = &store{path: o.DBPath}
-		t.queue = newRecorder(t.store, o.Logger)
+		t.queue = newRecorder(t.store, o.Forward, o.Logger)
 	}
 	t.runs = newProjector(t)
 	return t, ctx.Err()
