@@ -28,7 +28,7 @@ func TestRunsAreCountedByKindAndState(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[runs.Count]bool{
-		{Kind: kind, State: fresh.State, Busy: true, Runs: 4}:  true,
+		{Kind: kind, State: fresh.State, Busy: true, Runs: 4}: true,
 		{Kind: kind, State: v.State, Busy: v.Busy(), Runs: 1}: true,
 	}
 	for _, c := range got {
