@@ -56,14 +56,22 @@ func Fault(tool string, problems []Problem) *fault.Fault {
 
 // problems flattens an error of the library: its leaves are the problems.
 func (s *Schema) problems(err *jsonschema.ValidationError, value any) []Problem {
+	at, key := plain(err.InstanceLocation), keyword(err.KeywordLocation)
 	if len(err.Causes) > 0 {
 		var all []Problem
 		for _, cause := range err.Causes {
-			all = append(all, s.problems(cause, value)...)
+			if found := s.problems(cause, value); key != "oneOf" || !slices.ContainsFunc(found, otherMode) {
+				all = append(all, found...)
+			}
+		}
+		if all == nil {
+			all = []Problem{{at, key, "it is none of the alternatives"}}
 		}
 		return all
 	}
-	at, key := plain(err.InstanceLocation), keyword(err.KeywordLocation)
+	if err.Message == refused { // its location ends in the member's name
+		return []Problem{{at, "not", "is not allowed here"}}
+	}
 	if key != "additionalProperties" {
 		return []Problem{{at, key, sentence(key, err.Message)}}
 	}
@@ -76,6 +84,13 @@ func (s *Schema) problems(err *jsonschema.ValidationError, value any) []Problem 
 	}
 	return all
 }
+
+// refused is the library's message for a member whose schema is false.
+const refused = "not allowed"
+
+// otherMode reports whether a problem says that an alternative is not the one that was
+// meant: each says by a const for what it is.
+func otherMode(p Problem) bool { return p.Keyword == "const" }
 
 // unknown returns the members that the schema at the error does not allow. The
 // library's message names them too, but in no order, and quoted in a way that a

@@ -218,3 +218,25 @@ func TestDecodeRefusesWhatTheTypeDoesNotHold(t *testing.T) {
 		t.Errorf("got %q, want %q", f.Message, want)
 	}
 }
+
+func TestOfAlternativesTheOneThatWasMeantIsReported(t *testing.T) {
+	s, err := validate.Compile("modes", []byte(`{"type":"object","required":["action"],"properties":{"action":{"enum":["send","cancel"]},"prompt":{"type":"string"}},
+		"dependentSchemas":{"action":{"oneOf":[{"properties":{"action":{"const":"send"}},"required":["prompt"]},
+			{"properties":{"action":{"const":"cancel"},"prompt":false}}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in, want := range map[string]string{
+		`{"action":"send","prompt":"x"}`:   "[]",
+		`{"action":"cancel"}`:              "[]",
+		`{"action":"send"}`:                "[{ required missing properties: 'prompt'}]",
+		`{"action":"cancel","prompt":"x"}`: "[{/prompt not is not allowed here}]",
+		`{"action":"x"}`:                   `[{ oneOf it is none of the alternatives} {/action enum value must be one of "send", "cancel"}]`,
+		`{}`:                               "[{ required missing properties: 'action'}]",
+	} {
+		got, err := s.Check(json.RawMessage(in))
+		if fmt.Sprint(got) != want || err != nil {
+			t.Errorf("%s: %v, want %s (%v)", in, got, want, err)
+		}
+	}
+}
