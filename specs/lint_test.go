@@ -15,7 +15,7 @@ import (
 var keywords = []string{
 	"type", "description", "properties", "required", "additionalProperties", "propertyNames", "maxProperties",
 	"items", "minItems", "maxItems", "uniqueItems", "enum", "const", "default", "pattern", "format",
-	"minLength", "maxLength", "minimum", "maximum", "allOf", "if", "then",
+	"minLength", "maxLength", "minimum", "maximum", "allOf", "if", "then", "dependentSchemas",
 }
 
 // open are the objects that are not ours to close: run_config is advertised in
@@ -73,6 +73,7 @@ func (l *linter) schema(at string, s map[string]any) {
 	l.nested(at+"[]", s["items"])
 	l.nested(at+".*", s["additionalProperties"])
 	l.nested(at+" names", s["propertyNames"])
+	l.modes(at, s)
 	conditions, _ := s["allOf"].([]any)
 	for _, c := range conditions {
 		if c, ok := c.(map[string]any); ok {
@@ -81,6 +82,49 @@ func (l *linter) schema(at string, s map[string]any) {
 					l.say(at, "a condition holds %q", k)
 				}
 			}
+		}
+	}
+}
+
+// modes holds the rules of what depends on an argument: alternatives, each of which
+// says its value and only requires or refuses what the schema has.
+func (l *linter) modes(at string, s map[string]any) {
+	dependent, _ := s["dependentSchemas"].(map[string]any)
+	props, _ := s["properties"].(map[string]any)
+	for on, rule := range dependent {
+		at := at + " by " + on
+		r, _ := rule.(map[string]any)
+		modes, _ := r["oneOf"].([]any)
+		if len(r) != 1 || len(modes) < 2 || props[on] == nil {
+			l.say(at, "is no list of alternatives of a property")
+		}
+		for _, m := range modes {
+			m, _ := m.(map[string]any)
+			l.mode(at, on, m, props)
+		}
+	}
+}
+
+func (l *linter) mode(at, on string, m, props map[string]any) {
+	said, _ := m["properties"].(map[string]any)
+	value, _ := said[on].(map[string]any)
+	if value["const"] == nil || len(value) != 1 {
+		l.say(at, "an alternative does not say its value")
+	}
+	for name, p := range said {
+		if props[name] == nil || name != on && p != false {
+			l.say(at, "an alternative says more of %q than that it is refused", name)
+		}
+	}
+	required, _ := m["required"].([]any)
+	for _, r := range required {
+		if name, _ := r.(string); props[name] == nil {
+			l.say(at, "an alternative requires %q, which the schema lacks", r)
+		}
+	}
+	for k := range m {
+		if k != "properties" && k != "required" {
+			l.say(at, "an alternative holds %q", k)
 		}
 	}
 }
@@ -216,6 +260,7 @@ func TestEachRuleRefusesWhatBreaksIt(t *testing.T) {
 		"n":{"type":"integer","minimum":1,"maximum":9,"description":"Number"},
 		"l":{"type":"array","maxItems":3,"items":{"type":"string","pattern":"^[a-z]{1,8}$"},"description":"List"},
 		"m":{"type":"object","maxProperties":3,"additionalProperties":{"enum":["x"]},"description":"Map"}},
+		"dependentSchemas":{"a":{"oneOf":[{"properties":{"a":{"const":"x"}},"required":["n"]},{"properties":{"a":{"const":"y"},"n":false}}]}},
 		"additionalProperties":false}`
 	if broken := lint("good", []byte(good), true, true); len(broken) > 0 {
 		t.Fatal(broken)
@@ -239,6 +284,13 @@ func TestEachRuleRefusesWhatBreaksIt(t *testing.T) {
 		{`"maxProperties":3,`, ``, "a map without"},
 		{`"additionalProperties":false}`, `"additionalProperties":true}`, "is not false"},
 		{`{"type":"object","required"`, `{"type":"array","required"`, "not type object"},
+		{`"required":["n"]`, `"required":["z"]`, "which the schema lacks"},
+		{`"required":["n"]`, `"requierd":["n"]`, "an alternative holds"},
+		{`"n":false`, `"n":{"maximum":3}`, "says more of"},
+		{`"n":false`, `"z":false`, "says more of"},
+		{`{"const":"y"}`, `{"type":"string"}`, "does not say its value"},
+		{`{"a":{"oneOf"`, `{"a":{"anyOf"`, "no list of alternatives"},
+		{`{"a":{"oneOf"`, `{"z":{"oneOf"`, "no list of alternatives"},
 	} {
 		bad := strings.Replace(good, c.from, c.to, 1)
 		if bad == good {
