@@ -100,7 +100,7 @@ func TestAnOrphanIsAdopted(t *testing.T) {
 	}
 	written(t, file+".wrote") // without a shim, and it is not killed for it
 	all, err := s.Reconcile(t.Context())
-	if err != nil || len(all) != 1 || all[0].State != Orphan || all[0].PID != st.PID {
+	if err != nil || len(all) != 1 || all[0].State != Orphan && all[0].State != Lost || all[0].PID != st.PID {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	if again := ensure(t, s, "k", spec); again.PID != st.PID || again.State != Orphan && again.State != Lost {

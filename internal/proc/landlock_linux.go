@@ -158,7 +158,7 @@ func (s *shim) sandboxRules() []rule {
 	for _, path := range spec.Readable {
 		rules = append(rules, rule{path, false})
 	}
-	for _, path := range append([]string{spec.Dir, "/tmp", "/dev", filepath.Join(s.dir, outputPipe)}, spec.Writable...) {
+	for _, path := range append([]string{spec.Dir, "/tmp", "/dev", filepath.Join(s.dir, outputPipe), filepath.Join(s.dir, errorsPipe)}, spec.Writable...) {
 		rules = append(rules, rule{path, true})
 	}
 	return rules

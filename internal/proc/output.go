@@ -44,6 +44,16 @@ func (s *Supervisor) ReadFrom(key string, offset int64, max int) (Output, error)
 	return v.read(offset, max)
 }
 
+// ReadErrors is ReadFrom for the standard error of a process that keeps it apart
+// ([ProcSpec.ErrorsApart]). Of another process there is none.
+func (s *Supervisor) ReadErrors(key string, offset int64, max int) (Output, error) {
+	v, err := s.viewOf(key, errorsFolder)
+	if err != nil {
+		return Output{}, err
+	}
+	return v.read(offset, max)
+}
+
 // Tail returns the last lines of the output, at most max bytes of them: of a
 // longer line its end. For lines 0 or more than the process's limit it returns that
 // many, for max 0 it is 1 MiB.
@@ -88,7 +98,9 @@ type view struct {
 	total int64
 }
 
-func (s *Supervisor) view(key string) (*view, error) {
+func (s *Supervisor) view(key string) (*view, error) { return s.viewOf(key, spoolFolder) }
+
+func (s *Supervisor) viewOf(key, folder string) (*view, error) {
 	dir, err := s.folder(key)
 	if err != nil {
 		return nil, err
@@ -100,7 +112,7 @@ func (s *Supervisor) view(key string) (*view, error) {
 	if rec.State == "" {
 		return nil, ErrNoProcess
 	}
-	v := &view{dir: filepath.Join(dir, spoolFolder), rec: rec}
+	v := &view{dir: filepath.Join(dir, folder), rec: rec}
 	return v, v.refresh()
 }
 

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,12 +11,19 @@ import (
 )
 
 // ProcSpec says what a supervised process is and within which bounds it runs. Its
-// input is /dev/null; its standard output and error are kept together, in order.
+// standard output and error are kept together, in order, unless ErrorsApart is set.
 type ProcSpec struct {
 	Name string   `json:"name"` // a path, relative to Dir if not absolute, or a name to look up in the PATH of Env
 	Args []string `json:"args"` // without the program itself
 	Dir  string   `json:"dir"`  // working directory; empty for this process's own
 	Env  []string `json:"-"`    // the complete environment as NAME=value; never written to disk
+
+	// Stdin is the path of a file that is the process's input, empty for /dev/null.
+	// It is opened when the process starts.
+	Stdin string `json:"stdin,omitempty"`
+	// ErrorsApart keeps the standard error apart: Output bounds each of the two, and
+	// the errors are read with [Supervisor.ReadErrors].
+	ErrorsApart bool `json:"errors_apart,omitempty"`
 
 	Keep    bool          `json:"keep"`              // goes on when the server that started it ends
 	Grace   time.Duration `json:"grace,omitempty"`   // from the request to stop to the kill, where a caller names none; 5 s when 0
@@ -39,7 +47,7 @@ type ProcSpec struct {
 // Limits bound the output that is kept of a process. All of it is read, so that it
 // never blocks.
 type Limits struct {
-	Bytes int64 `json:"bytes"` // the last bytes kept on disk, at least; a quarter more at most. 5 MiB when 0
+	Bytes int64 `json:"bytes"` // the last bytes kept on disk, at least; a quarter more at most. 5 MiB when 0, all when negative
 	Lines int   `json:"lines"` // the most lines that Tail returns, 1,000 when 0
 }
 
@@ -71,8 +79,16 @@ func (s ProcSpec) completed() (ProcSpec, error) {
 	if s.Grace <= 0 {
 		s.Grace = defaultProcGrace
 	}
-	if s.Output.Bytes <= 0 {
+	switch {
+	case s.Output.Bytes == 0:
 		s.Output.Bytes = defaultKept
+	case s.Output.Bytes < 0:
+		s.Output.Bytes = math.MaxInt64
+	}
+	if s.Stdin != "" {
+		if s.Stdin, err = filepath.Abs(s.Stdin); err != nil {
+			return s, err
+		}
 	}
 	if s.Output.Lines <= 0 {
 		s.Output.Lines = defaultLines

@@ -81,14 +81,12 @@ type shim struct {
 	req request
 	rec record
 
-	child   chan os.Signal // a child changed state
-	system  chan os.Signal // somebody asks the shim to end
-	owner   <-chan struct{}
-	asked   chan time.Duration
-	gone    chan struct{} // an adopted process ended
-	output  *os.File
-	spool   *spool
-	drained chan struct{}
+	child  chan os.Signal // a child changed state
+	system chan os.Signal // somebody asks the shim to end
+	owner  <-chan struct{}
+	asked  chan time.Duration
+	gone   chan struct{} // an adopted process ended
+	sinks  []*sink
 
 	exited  bool      // the process itself is over
 	killAt  time.Time // when the grace ends; zero until somebody asks
@@ -153,15 +151,20 @@ func (s *shim) begin() error {
 			Exit: -1, Started: time.Now().UTC(), Output: spec.Output,
 		},
 		Shim: identify(os.Getpid()), Sessions: []int{os.Getpid()}, Token: s.req.Token, Owner: s.req.Owner,
-		Cgroup: cgroupPath(s.req.Token), Grace: int64(spec.Grace), Timeout: int64(spec.Timeout),
+		ErrorsApart: spec.ErrorsApart, Cgroup: cgroupPath(s.req.Token), Grace: int64(spec.Grace), Timeout: int64(spec.Timeout),
 	}
 	theirs, err := s.openOutput()
 	if err != nil {
 		return err
 	}
-	defer theirs.Close()
+	defer func() { theirs.close() }()
 	if err := s.rec.write(s.dir); err != nil {
 		return err
+	}
+	if spec.Stdin != "" {
+		if theirs.in, err = os.Open(spec.Stdin); err != nil {
+			return s.fail(fault.New(fault.ProcessFailed, "the input of the program cannot be read: %s", rootCause(err)))
+		}
 	}
 	pid, err := s.start(theirs)
 	if err != nil {
@@ -171,8 +174,8 @@ func (s *shim) begin() error {
 	if err := s.rec.write(s.dir); err != nil {
 		fmt.Fprintln(os.Stderr, err) // it runs, and is found by its session
 	}
-	theirs.Close()
-	go s.drain()
+	theirs.close()
+	s.drainOutput()
 	return nil
 }
 
@@ -205,13 +208,13 @@ func (s *shim) takeOver() (err error) {
 	if err != nil {
 		return err
 	}
-	theirs.Close()
+	theirs.close()
 	if err := s.rec.write(s.dir); err != nil {
 		return err
 	}
 	s.gone = make(chan struct{})
 	go s.awaitOrphan()
-	go s.drain()
+	s.drainOutput()
 	return nil
 }
 

@@ -127,7 +127,7 @@ func (s *shim) finish() {
 // removePipes removes the named pipes: nobody who copies the folder should wait for
 // them.
 func (s *shim) removePipes() {
-	for _, pipe := range []string{outputPipe, controlFile} {
+	for _, pipe := range []string{outputPipe, errorsPipe, controlFile} {
 		os.Remove(filepath.Join(s.dir, pipe))
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // start starts the process in a group of its own in the shim's session, and returns
 // its pid.
-func (s *shim) start(output *os.File) (int, error) {
+func (s *shim) start(theirs theirStreams) (int, error) {
 	spec := s.req.Spec
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // no core files in the project
 	group, bounded := makeCgroup(s.rec.Cgroup, spec.MaxProcesses)
@@ -18,9 +18,9 @@ func (s *shim) start(output *os.File) (int, error) {
 	if spec.MaxProcesses > 0 && !bounded {
 		defer limitProcesses(spec.MaxProcesses)()
 	}
-	pid, err := s.startIn(group, output)
+	pid, err := s.startIn(group, theirs)
 	if err != nil && group != nil {
-		pid, err = s.startIn(nil, output) // the kernel may refuse a cgroup that it let us make
+		pid, err = s.startIn(nil, theirs) // the kernel may refuse a cgroup that it let us make
 	}
 	if err == nil && spec.MaxProcesses > 0 && !bounded {
 		limitChild(pid)
@@ -28,13 +28,16 @@ func (s *shim) start(output *os.File) (int, error) {
 	return pid, err
 }
 
-func (s *shim) startIn(group, output *os.File) (int, error) {
+func (s *shim) startIn(group *os.File, theirs theirStreams) (int, error) {
 	cmd, err := s.req.Spec.spec(s.req.Token).command()
 	if err != nil {
 		return 0, err
 	}
 	cmd.SysProcAttr.Setpgid = true
-	cmd.Stdout, cmd.Stderr = output, output
+	cmd.Stdout, cmd.Stderr = theirs.out, theirs.errs
+	if theirs.in != nil {
+		cmd.Stdin = theirs.in
+	}
 	if group != nil {
 		enterCgroup(cmd.SysProcAttr, group)
 	}

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// spoolFolder holds the output of a process.
+// spoolFolder holds the output of a process, and errorsFolder its errors if they are
+// apart.
 //
 // It is a row of files, each named by the offset of its first byte in the whole
 // output and by the lines that began and ended before it. The writer appends to the
@@ -17,7 +18,11 @@ import (
 // hold enough. So offsets are stable, the disk and the memory are bounded however
 // much is written, and any process can read what is there without asking. Files
 // need not meet: bytes that could not be written leave a gap.
-const spoolFolder = "output"
+const (
+	spoolFolder  = "output"
+	errorsFolder = "errors"
+	largestFile  = 16 << 20 // of the row
+)
 
 // segment is one file of the row.
 type segment struct {
@@ -66,7 +71,7 @@ func openSpool(dir string, keep int64) (*spool, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &spool{dir: dir, keep: keep, size: max(keep/4, 1), row: row}
+	s := &spool{dir: dir, keep: keep, size: min(max(keep/4, 1), largestFile), row: row}
 	if len(row) > 0 {
 		last := row[len(row)-1]
 		b, err := os.ReadFile(last.path(dir))

@@ -82,6 +82,8 @@ type record struct {
 	Cgroup   string   `json:"cgroup,omitempty"`  // path of its cgroup
 	Grace    int64    `json:"grace,omitempty"`   // nanoseconds
 	Timeout  int64    `json:"timeout,omitempty"` // nanoseconds
+
+	ErrorsApart bool `json:"errors_apart,omitempty"` // the spec's
 }
 
 // identity tells a process from a later one of the same number.
