@@ -2,6 +2,7 @@ package runs
 
 import (
 	crand "crypto/rand"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,8 @@ type Command struct {
 	Once   *Once  `json:"once,omitempty"`
 	CallID string `json:"call_id,omitempty"` // record of the call that asked
 	Tool   string `json:"tool,omitempty"`
+
+	Args json.RawMessage `json:"args,omitempty"` // what else it says, to the worker that it leads to
 }
 
 // The commands that every workflow understands.
@@ -27,9 +30,10 @@ const (
 // Receipt says what became of a command.
 type Receipt struct {
 	CommandID string   `json:"command_id"`
-	Status    string   `json:"status"` // done, refused
+	Status    string   `json:"status"` // done, held, dropped, refused
 	State     State    `json:"state"`  // of the run when it was settled
 	Failure   *Failure `json:"failure,omitempty"`
+	Told      bool     `json:"told,omitempty"` // the worker of the present visit is told of it
 }
 
 // The statuses of a command.
@@ -37,6 +41,8 @@ const (
 	Pending     = "pending"
 	Active      = "active" // the run is doing what it asked
 	CommandDone = "done"
+	Held        = "held"    // it waits until the run would pause: [Take].As
+	Dropped     = "dropped" // it was held, and is not any more
 	Refused     = "refused"
 )
 
@@ -88,7 +94,7 @@ func (v *View) rival(c Command) bool {
 	me, _ := v.Command(c.ID)
 	return c.Once != nil && slices.ContainsFunc(v.Commands, func(o CommandState) bool {
 		return o.Once != nil && o.Once.Key == c.Once.Key && o.Once.Hash != c.Once.Hash &&
-			(o.Status == Active || o.Status == CommandDone) && me.Received.Sub(o.Received) < KeyLife
+			o.Status != Pending && o.Status != Refused && me.Received.Sub(o.Received) < KeyLife
 	})
 }
 
@@ -99,6 +105,14 @@ func (v *View) Keyed(key string, now time.Time) (CommandState, bool) {
 		if c.Once != nil && c.Once.Key == key && c.Status != Refused && now.Sub(c.Received) < KeyLife {
 			return c, true
 		}
+	}
+	return CommandState{}, false
+}
+
+// Held returns the command that waits until the run would pause, if there is one.
+func (v *View) Held() (CommandState, bool) {
+	if c := v.commandIn(Held); c != nil {
+		return *c, true
 	}
 	return CommandState{}, false
 }

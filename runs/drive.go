@@ -133,6 +133,17 @@ func (d *Drive) Collect() (cancel bool, err error) {
 	return cancel, discard()
 }
 
+// Answer writes what the planner decides about commands that were collected while work is
+// executed.
+func (d *Drive) Answer() error {
+	for drafts := Answer(d.view); len(drafts) > 0; drafts = Answer(d.view) {
+		if err := d.Append(drafts...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Settle writes what the planner wants written, as few flushes as possible, and
 // returns its next decision that is not a write. All events are durable then.
 func (d *Drive) Settle() (Decision, error) {

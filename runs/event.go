@@ -52,6 +52,7 @@ const (
 	ProcessStarted    EventType = "PROCESS_STARTED"    // Process
 	ProcessAdopted    EventType = "PROCESS_ADOPTED"    // Process: found again after a crash
 	ProcessEnded      EventType = "PROCESS_ENDED"      // Process
+	RunNoted          EventType = "RUN_NOTED"          // Noted
 	RunCompleted      EventType = "RUN_COMPLETED"      // Ended
 	RunFailed         EventType = "RUN_FAILED"         // Failure
 	RunCancelled      EventType = "RUN_CANCELLED"      // Ended
@@ -199,6 +200,12 @@ type Process struct {
 	Note     string `json:"note,omitempty"` // what is to be said about its end
 }
 
+// Noted is what a worker found out that is worth knowing before its work is done. A later
+// value of the same name counts.
+type Noted struct {
+	Notes map[string]string `json:"notes"`
+}
+
 // Ended closes a run.
 type Ended struct {
 	Reason string `json:"reason,omitempty"`
@@ -235,6 +242,8 @@ func (d Draft) Reportable() error {
 		into = new(Published)
 	case ProcessStarted, ProcessAdopted, ProcessEnded:
 		into = new(Process)
+	case RunNoted:
+		into = new(Noted)
 	default:
 		return fmt.Errorf("a worker does not report %s", d.Type)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 
 	"github.com/gantry-run/gantry/internal/fault"
 )
@@ -68,6 +69,8 @@ func (v *View) apply(e Event) error {
 		return with(e, func(p Published) error { v.Published = &p; return nil })
 	case ProcessStarted, ProcessAdopted, ProcessEnded:
 		return with(e, func(p Process) error { v.Process = &p; return nil })
+	case RunNoted:
+		return with(e, func(p Noted) error { v.note(p); return nil })
 	case RunCompleted, RunFailed, RunCancelled:
 		v.Ended = true
 	case TransitionRefused:
@@ -116,13 +119,13 @@ func (v *View) enter(e Event, p Entered) error {
 	}
 	v.Node, v.Jump, v.Paused = p.Node, "", nil
 	v.Entries[p.Node] = v.State
-	if c := v.commandByID(p.CommandID); c != nil && c.Status == Pending {
+	if c := v.commandByID(p.CommandID); c != nil && (c.Status == Pending || c.Status == Held) {
 		c.Status = Active
 	}
 	if p.Visit <= v.Visits[p.Node] {
 		return nil // a rewound run walks over what is done
 	}
-	v.Visits[p.Node] = p.Visit
+	v.Visits[p.Node], v.Told = p.Visit, nil
 	items := p.Items
 	if node.FanOut == "" {
 		items = []string{""}
@@ -130,9 +133,17 @@ func (v *View) enter(e Event, p Entered) error {
 	for _, scope := range items {
 		v.WorkItems = append(v.WorkItems, WorkItem{
 			ID: WorkKey(v.RunID, p.Node, p.Visit, scope), Node: p.Node, Visit: p.Visit, Worker: node.Worker, Scope: scope, Status: Queued,
+			QueuedAt: &e.TS, CommandID: p.CommandID,
 		})
 	}
 	return nil
+}
+
+func (v *View) note(p Noted) {
+	if v.Notes == nil {
+		v.Notes = map[string]string{}
+	}
+	maps.Copy(v.Notes, p.Notes)
 }
 
 // WorkKey returns the id of a work item, stable across restarts: the key under

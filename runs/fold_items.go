@@ -48,6 +48,9 @@ func (v *View) finishItem(e Event, w *WorkItem, p ItemFinished) {
 		v.FanOut[w.Node] = p.Items
 	}
 	v.Results[w.Node] = v.resultOf(w, p.Data)
+	if node, _ := v.Created.Workflow.Node(w.Node); node.History {
+		w.Data = p.Data
+	}
 }
 
 // resultOf returns the result of the visit that the item belongs to. Among several
@@ -88,6 +91,9 @@ func (v *View) applyCommand(e Event) error {
 			return broken(e, "there is no command %s", p.CommandID)
 		}
 		c.Status, c.Receipt = p.Status, &p
+		if p.Told {
+			v.Told = append(v.Told, p.CommandID)
+		}
 		return nil
 	})
 }

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -97,12 +98,32 @@ func advance(v *View, node Node) []Draft {
 		return append(out, Draft{Type: NodeEntered, Payload: next})
 	}
 	if len(step.Await) > 0 && !v.Created.Flags[step.Auto] {
-		return append(out, Draft{Type: RunPaused, Payload: Pause{Reason: step.Reason, Await: awaited(step)}})
+		return append(out, pause(v, node, step)...)
 	}
 	if step.Node != "" {
 		return append(out, enter(v, step.Node, ""))
 	}
 	return append(out, closing(v, state, terminal)...)
+}
+
+// pause waits for a command, or goes on with the one that is held for this.
+func pause(v *View, node Node, step Step) (out []Draft) {
+	if held, ok := v.Held(); ok {
+		if to, awaits := step.Await[node.Takes[held.Type].As]; awaits && !step.Drop {
+			return []Draft{enter(v, to, held.ID)}
+		}
+		out = drop(v)
+	}
+	return append(out, Draft{Type: RunPaused, Payload: Pause{Reason: step.Reason, Await: awaited(step)}})
+}
+
+// drop throws away the command that is held, if there is one.
+func drop(v *View) []Draft {
+	held, ok := v.Held()
+	if !ok {
+		return nil
+	}
+	return []Draft{{Type: CommandFinished, Payload: Receipt{CommandID: held.ID, Status: Dropped, State: v.State}}}
 }
 
 func closing(v *View, state, terminal State) []Draft {
@@ -171,8 +192,20 @@ func settle(v *View, id string) Draft {
 	return Draft{Type: CommandFinished, Payload: r}
 }
 
+// Answer decides on a command that has come in while work is executed, and is nil when
+// there is none that is not left until the work has come to rest: a cancel and a resume are.
+func Answer(v *View) []Draft {
+	i := slices.IndexFunc(v.Commands, func(c CommandState) bool { return c.Status == Pending && c.Type != Cancel && c.Type != Resume })
+	if i < 0 || !v.Busy() {
+		return nil
+	}
+	return obey(v, v.Commands[i].Command)
+}
+
 // obey decides on a command that has just come in.
 func obey(v *View, c Command) []Draft {
+	node, _ := v.Created.Workflow.Node(v.Node)
+	take, takes := node.Takes[c.Type]
 	switch {
 	case v.rival(c):
 		return refuse(v, c, fault.IdempotencyConflict, false, "the idempotency key %q was used for another request", c.Once.Key)
@@ -180,14 +213,30 @@ func obey(v *View, c Command) []Draft {
 		return obeyCancel(v, c)
 	case c.Type == Resume:
 		return obeyResume(v, c)
+	case v.Busy() && takes:
+		return takeIn(v, c, take)
 	case v.Busy():
 		return refuse(v, c, fault.RunLocked, true, "run %s is executing %s", v.RunID, v.Node)
 	}
-	if v.Paused != nil && slices.Contains(v.Paused.Await, c.Type) {
-		node, _ := v.Created.Workflow.Node(v.Node)
-		return []Draft{enter(v, node.step(v.outcomeOf(node.Name, v.visitOf(node.Name))).Await[c.Type], c.ID)}
+	if asks := cmp.Or(take.As, c.Type); v.Paused != nil && slices.Contains(v.Paused.Await, asks) {
+		return []Draft{enter(v, node.step(v.outcomeOf(node.Name, v.visitOf(node.Name))).Await[asks], c.ID)}
+	}
+	if v.Paused != nil && takes {
+		return []Draft{{Type: CommandFinished, Payload: Receipt{CommandID: c.ID, Status: CommandDone, State: v.State}}}
 	}
 	return refuse(v, c, fault.IllegalState, false, "a run in %s does not take the command %q", v.State, c.Type)
+}
+
+// takeIn does with a command what the node that works says.
+func takeIn(v *View, c Command, t Take) (out []Draft) {
+	r := Receipt{CommandID: c.ID, Status: CommandDone, State: v.State, Told: t.Tell}
+	if t.As != "" {
+		r.Status = Held
+	}
+	if t.As != "" || t.Drop {
+		out = drop(v)
+	}
+	return append(out, Draft{Type: CommandFinished, Payload: r})
 }
 
 func obeyCancel(v *View, c Command) []Draft {

@@ -30,6 +30,13 @@ const (
 	StateExited  State = "EXITED" // ended by itself, with whatever code
 )
 
+// The states of a session, beside CREATED, RUNNING, FAILED and CANCELLED, which it shares.
+const (
+	StateIdle     State = "IDLE"     // the last turn has ended well, or was stopped
+	StateDied     State = "DIED"     // the last turn has failed
+	StateArchived State = "ARCHIVED" // put away for good
+)
+
 // transition is one arrow of a state machine.
 type transition struct{ from, to State }
 
@@ -41,6 +48,16 @@ func transitions(k Kind) []transition {
 		return launchTransitions()
 	case Target:
 		return []transition{{StateCreated, StateRunning}, {StateRunning, StateExited}}
+	case Session:
+		return []transition{
+			{StateCreated, StateRunning},
+			{StateRunning, StateIdle},
+			{StateRunning, StateDied},
+			{StateIdle, StateRunning},
+			{StateDied, StateRunning},
+			{StateIdle, StateArchived},
+			{StateDied, StateArchived},
+		}
 	}
 	return nil
 }
@@ -82,6 +99,8 @@ func States(k Kind) []State {
 		}
 	case Target:
 		return []State{StateCreated, StateRunning, StateExited, StateFailed, StateCancelled}
+	case Session:
+		return []State{StateCreated, StateRunning, StateIdle, StateDied, StateArchived, StateFailed, StateCancelled}
 	}
 	return nil
 }
@@ -91,7 +110,7 @@ func Known(k Kind, s State) bool { return slices.Contains(States(k), s) }
 
 // Terminal reports whether a run in this state is over.
 func (s State) Terminal() bool {
-	return s == StateDone || s == StateExited || s == StateFailed || s == StateCancelled
+	return s == StateDone || s == StateExited || s == StateArchived || s == StateFailed || s == StateCancelled
 }
 
 // Stable reports whether an interrupted run can go on from this state as it is.

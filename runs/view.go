@@ -39,12 +39,14 @@ type View struct {
 	Commands      []CommandState      `json:"commands"`
 	Published     *Published          `json:"published"`
 	Process       *Process            `json:"process"`
-	Ended         bool                `json:"ended"`        // its closing event is written
-	Jump          string              `json:"jump"`         // node to enter next, whatever the table says
-	Entries       map[string]State    `json:"entry_states"` // node → state in which it was last entered
-	Trail         []Entered           `json:"trail"`        // nodes entered since the last stable state
-	Replay        int                 `json:"replay"`       // how much of the trail a rewound run has still to walk
-	Stable        State               `json:"stable_state"` // where the trail begins
+	Notes         map[string]string   `json:"notes,omitempty"` // what workers noted
+	Told          []string            `json:"told,omitempty"`  // commands that the worker of the present visit is told of, in their order
+	Ended         bool                `json:"ended"`           // its closing event is written
+	Jump          string              `json:"jump"`            // node to enter next, whatever the table says
+	Entries       map[string]State    `json:"entry_states"`    // node → state in which it was last entered
+	Trail         []Entered           `json:"trail"`           // nodes entered since the last stable state
+	Replay        int                 `json:"replay"`          // how much of the trail a rewound run has still to walk
+	Stable        State               `json:"stable_state"`    // where the trail begins
 }
 
 // WorkItem is one execution unit of a node: "<run>/<node>.<visit>.<item>".
@@ -61,6 +63,9 @@ type WorkItem struct {
 	Inputs     map[string]string `json:"inputs,omitempty"`
 	Outcome    string            `json:"outcome,omitempty"`
 	Error      *Failure          `json:"error"`
+	QueuedAt   *time.Time        `json:"queued_at,omitempty"`
+	CommandID  string            `json:"command_id,omitempty"` // the command that led to the visit
+	Data       json.RawMessage   `json:"data,omitempty"`       // of a node with a history
 }
 
 // The statuses of a work item.
@@ -117,6 +122,7 @@ func (v *View) Clone() *View {
 	c.Results, c.FanOut, c.Entries, c.Labels = maps.Clone(v.Results), maps.Clone(v.FanOut), maps.Clone(v.Entries), maps.Clone(v.Labels)
 	c.WorkItems, c.Issues = slices.Clone(v.WorkItems), slices.Clone(v.Issues)
 	c.Commands, c.Trail = slices.Clone(v.Commands), slices.Clone(v.Trail)
+	c.Notes, c.Told = maps.Clone(v.Notes), slices.Clone(v.Told)
 	return &c
 }
 

@@ -28,17 +28,30 @@ type Node struct {
 	Retries  int             `json:"retries"`           // further attempts after a retryable failure
 	FanOut   string          `json:"fan_out,omitempty"` // node whose items it is executed for, in parallel
 	Next     map[string]Step `json:"next,omitempty"`    // by outcome; "*" is any other
+	Takes    map[string]Take `json:"takes,omitempty"`   // command type → what the node does with it while it works
+	History  bool            `json:"history,omitempty"` // the data of each visit is kept, not only that of the last
+}
+
+// Take says what becomes of a command that comes while a node works. All of them are
+// answered at once. When the run is paused after the node, one with As is obeyed as that
+// command, and any other one has nothing to do.
+type Take struct {
+	As   string `json:"as,omitempty"`   // it is held, and obeyed as this one when the run would pause for it
+	Drop bool   `json:"drop,omitempty"` // the command that is held is dropped
+	Tell bool   `json:"tell,omitempty"` // the worker is told: [View.Told]
 }
 
 // Step says what follows a node. With Await set and its Auto flag not, the run
 // pauses until one of those commands arrives, and goes on at the node that it
-// names; else it goes on at Node, or is complete when that is empty.
+// names; else it goes on at Node, or is complete when that is empty. A command that is
+// held for this pause is obeyed in its place, unless Drop is set.
 type Step struct {
 	State  State             `json:"state,omitempty"`
 	Node   string            `json:"node,omitempty"`
 	Await  map[string]string `json:"await,omitempty"` // command type → node
 	Auto   string            `json:"auto,omitempty"`
 	Reason string            `json:"reason,omitempty"` // why it pauses
+	Drop   bool              `json:"drop,omitempty"`   // a command that is held is dropped
 }
 
 // Timeout returns how long one attempt of the node may take.

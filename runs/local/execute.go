@@ -142,9 +142,12 @@ func (b *batch) loop(open int) error {
 	return nil
 }
 
-// look collects commands; a cancel interrupts the work.
+// look collects commands and answers those that need no rest; a cancel interrupts the work.
 func (b *batch) look() error {
 	cancelled, err := b.drive.Collect()
+	if err == nil {
+		err = b.drive.Answer()
+	}
 	if cancelled {
 		b.stopping = true
 		b.cancel()
