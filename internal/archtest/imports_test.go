@@ -63,10 +63,12 @@ var layers = []layer{
 	{"mcpserver/guard", "internal/fault runs specs telemetry validate"},
 	{"mcpserver/tool", "internal/fault mcpserver/guard specs validate"},
 	{"mcpserver/stdio", "internal/fault validate"},
+	{"mcpserver/tokens", "internal/fault"},
+	{"mcpserver/httpfront", "internal/fault mcpserver/tokens specs"},
 	{"mcpserver/launchtools", "internal/fault launch launch/dossier launch/quickstart mcpserver/guard mcpserver/tool runs specs telemetry " +
 		"validate"},
 	{"mcpserver/tasktools", "internal/fault mcpserver/guard mcpserver/tool specs targets targets/jobs"},
-	{"mcpserver", "internal/fault mcpserver/guard mcpserver/stdio mcpserver/tool specs telemetry"},
+	{"mcpserver", "internal/fault mcpserver/guard mcpserver/httpfront mcpserver/stdio mcpserver/tool specs telemetry"},
 
 	{"cmd/gantry", "internal/fault internal/git internal/proc launch launch/dossier launch/gates mcpserver mcpserver/guard " +
 		"mcpserver/launchtools mcpserver/stdio mcpserver/tasktools mcpserver/tool runs runs/local specs targets targets/jobs telemetry validate"},
@@ -90,7 +92,7 @@ type owner struct{ library, may string }
 var owners = []owner{
 	{"github.com/modelcontextprotocol/go-sdk", "mcpserver mcpserver/stdio cmd/gantry internal/bench/bare"},
 	{"github.com/santhosh-tekuri/jsonschema/v5", "validate"},
-	{"golang.org/x/time/rate", "mcpserver/guard"},
+	{"golang.org/x/time/rate", "mcpserver/guard mcpserver/httpfront"},
 	{"go.opentelemetry.io/otel", "telemetry tests"},
 	{"modernc.org/sqlite", "internal/db"},
 	{"golang.org/x/sys/unix", "internal/journal internal/proc runs"},

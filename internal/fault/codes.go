@@ -18,6 +18,8 @@ const (
 	IdempotencyConflict    Code = "IDEMPOTENCY_CONFLICT"
 	IdempotencyInProgress  Code = "IDEMPOTENCY_IN_PROGRESS"
 	ConfigInvalid          Code = "CONFIG_INVALID"
+	AuthInvalidToken       Code = "AUTH_INVALID_TOKEN"
+	AuthInsufficientScope  Code = "AUTH_INSUFFICIENT_SCOPE"
 
 	// Runs.
 	RunNotFound      Code = "RUN_NOT_FOUND"

@@ -35,7 +35,7 @@ func TestTheFirstGuardOfTheListAnswers(t *testing.T) {
 		{"limit", fault.RateLimited, badArgs, []func(*rig){spent, busy, keyUsed, locked}},
 		{"limit", fault.ServerBusy, badArgs, []func(*rig){busy, keyUsed, locked}},
 		{"schema", fault.SchemaValidationFailed, badArgs, []func(*rig){keyUsed, locked}},
-		{"access", fault.AccessDenied, noScope, []func(*rig){keyUsed, locked}},
+		{"access", fault.AuthInsufficientScope, noScope, []func(*rig){keyUsed, locked}},
 		{"idempotency", fault.IdempotencyInProgress, good, []func(*rig){keyUsed, locked}},
 		{"lock", fault.RunLocked, good, []func(*rig){locked}},
 	}
@@ -217,7 +217,7 @@ func TestReadingIsBoundedLikeACall(t *testing.T) {
 	if err := r.Read(Caller{}, fine); err != nil {
 		t.Error(err)
 	}
-	if err := r.Read(Caller{Token: "t", Scopes: []Scope{ScopeRun}}, fine); !fault.Is(err, fault.AccessDenied) {
+	if err := r.Read(Caller{Token: "t", Scopes: []Scope{ScopeRun}}, fine); !fault.Is(err, fault.AuthInsufficientScope) {
 		t.Errorf("without the scope: %v", err)
 	}
 	if err := r.Read(Caller{}, func() error { panic("of the house") }); !fault.Is(err, fault.Internal) || strings.Contains(err.Error(), "house") {

@@ -215,7 +215,7 @@ func TestScopes(t *testing.T) {
 		if c.passes {
 			r.passes(call)
 		} else {
-			r.refused(call, fault.AccessDenied)
+			r.refused(call, fault.AuthInsufficientScope)
 		}
 	}
 }
