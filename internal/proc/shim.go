@@ -85,6 +85,7 @@ type shim struct {
 	system chan os.Signal // somebody asks the shim to end
 	owner  <-chan struct{}
 	asked  chan time.Duration
+	breaks chan struct{} // an interrupt was asked for
 	gone   chan struct{} // an adopted process ended
 	sinks  []*sink
 
@@ -231,7 +232,7 @@ func (s *shim) watch(owner string) error {
 	if err != nil {
 		return err
 	}
-	s.asked = make(chan time.Duration)
+	s.asked, s.breaks = make(chan time.Duration), make(chan struct{})
 	go s.readControl(control)
 	return nil
 }

@@ -46,6 +46,8 @@ func (s *shim) supervise() {
 			s.stop(ownerGrace, ByOwner)
 		case grace := <-s.asked:
 			s.stop(grace, ByRequest)
+		case <-s.breaks:
+			s.signalGroup(unix.SIGINT)
 		case <-timeout:
 			s.stop(time.Duration(s.rec.Grace), ByTimeout)
 		case <-s.system:
@@ -103,6 +105,7 @@ func (s *shim) finish() {
 	defer tick.Stop()
 	for len(left) > 0 {
 		select {
+		case <-s.breaks: // what is left ends anyway
 		case grace := <-s.asked:
 			s.killAt = earlier(s.killAt, time.Now().Add(grace))
 		case <-s.owner:
@@ -151,6 +154,8 @@ func (s *shim) readControl(control *os.File) {
 	for lines.Scan() {
 		if grace, ok := graceOf(lines.Text()); ok {
 			s.asked <- grace
+		} else if lines.Text()+"\n" == interruptLine {
+			s.breaks <- struct{}{}
 		}
 	}
 }

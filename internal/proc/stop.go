@@ -58,6 +58,18 @@ func (s *Supervisor) Stop(ctx context.Context, key string, grace time.Duration) 
 	return r.Status, err
 }
 
+// Interrupt asks the process to break off what it does: SIGINT to its group, and nothing
+// more. It does not wait, and is no error for a process that has ended or is an orphan.
+// It works from any process.
+func (s *Supervisor) Interrupt(key string) error {
+	dir, err := s.folder(key)
+	if err != nil {
+		return err
+	}
+	_, err = tell(dir, interruptLine)
+	return err
+}
+
 // stopOnce asks the shim to stop its process, and returns when the shim is gone: the
 // process is over, or it is an orphan, to be tried again.
 func (s *Supervisor) stopOnce(ctx context.Context, dir string, r record, grace time.Duration, tick *backoff) error {
@@ -89,6 +101,14 @@ func (s *Supervisor) takeOver(ctx context.Context, dir string) error {
 
 // ask tells the shim to stop its process. It returns false when no shim listens.
 func ask(dir string, grace time.Duration) (bool, error) {
+	return tell(dir, fmt.Sprintf("stop %d\n", grace.Nanoseconds()))
+}
+
+// interruptLine asks a shim for an interrupt.
+const interruptLine = "interrupt\n"
+
+// tell writes a line that a shim reads. It returns false when no shim listens.
+func tell(dir, line string) (bool, error) {
 	f, err := os.OpenFile(filepath.Join(dir, controlFile), os.O_WRONLY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, unix.ENXIO) || errors.Is(err, os.ErrNotExist) {
 		return false, nil
@@ -97,14 +117,14 @@ func ask(dir string, grace time.Duration) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	_, err = fmt.Fprintf(f, "stop %d\n", grace.Nanoseconds())
+	_, err = f.WriteString(line)
 	if errors.Is(err, unix.EPIPE) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// graceOf reads what ask wrote.
+// graceOf reads what [ask] wrote.
 func graceOf(line string) (time.Duration, bool) {
 	var ns int64
 	n, err := fmt.Sscanf(strings.TrimSpace(line), "stop %d", &ns)
