@@ -59,6 +59,7 @@ var layers = []layer{
 	{"board", "agents agents/sessions board/changes internal/db internal/fault internal/git internal/proc runs"},
 
 	{"telemetry", "internal/db internal/fault internal/lazyregexp runs"},
+	{"telemetry/outbox", "runs telemetry"},
 
 	{"mcpserver/guard", "internal/fault runs specs telemetry validate"},
 	{"mcpserver/tool", "internal/fault mcpserver/guard specs validate"},
@@ -95,7 +96,7 @@ var owners = []owner{
 	{"golang.org/x/time/rate", "mcpserver/guard mcpserver/httpfront"},
 	{"go.opentelemetry.io/otel", "telemetry tests"},
 	{"modernc.org/sqlite", "internal/db"},
-	{"golang.org/x/sys/unix", "internal/journal internal/proc runs"},
+	{"golang.org/x/sys/unix", "internal/journal internal/proc runs telemetry/outbox"},
 
 	{"github.com/BurntSushi/toml", "cmd/gantry launch/evidence launch/inventory launch/page launch/site targets"},
 	{"github.com/goccy/go-yaml", "launch launch/evidence launch/page launch/patch launch/site launch/taskcards targets cmd/gantry"},
