@@ -16,28 +16,9 @@ const (
 	maxVariable = 256     // bytes of a variable's name
 )
 
-// inherited are the variables of the server that every target gets. Nothing else is.
-var inherited = []string{
-	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "CI", "SSH_AUTH_SOCK",
-	"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
-	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
-	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE",
-	"GOPATH", "GOBIN", "GOCACHE", "GOMODCACHE", "GOPROXY", "GOPRIVATE", "GONOSUMDB", "GONOSUMCHECK", "GOSUMDB", "GOTOOLCHAIN", "GOFLAGS", "CGO_ENABLED",
-	"CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME", "ANDROID_HOME", "GRADLE_USER_HOME", "M2_HOME", "NVM_DIR", "PNPM_HOME", "VOLTA_HOME",
-	"COREPACK_HOME", "BUN_INSTALL", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "GEM_HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG",
-	"NIX_PROFILES", "NIX_PATH", "HOMEBREW_PREFIX",
-}
-
 // baseEnv returns what targets get of the server's environment, sorted by name.
 func (p *Project) baseEnv() []string {
-	values := map[string]string{}
-	for _, v := range p.o.Env {
-		name, _, _ := strings.Cut(v, "=")
-		if slices.Contains(inherited, name) || slices.Contains(p.o.Inherit, name) || strings.HasPrefix(name, "LC_") {
-			values[name] = proc.Getenv(p.o.Env, name)
-		}
-	}
-	return listed(values)
+	return proc.WorkEnv(p.o.Env, func(name string) bool { return slices.Contains(p.o.Inherit, name) })
 }
 
 func listed(values map[string]string) []string {
