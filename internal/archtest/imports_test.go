@@ -69,6 +69,8 @@ var layers = []layer{
 	{"mcpserver/launchtools", "internal/fault launch launch/dossier launch/quickstart mcpserver/guard mcpserver/tool runs specs telemetry " +
 		"validate"},
 	{"mcpserver/tasktools", "internal/fault mcpserver/guard mcpserver/tool specs targets targets/jobs"},
+	{"mcpserver/boardtools", "agents agents/entries agents/sessions board board/changes internal/fault mcpserver/guard mcpserver/tool runs " +
+		"specs"},
 	{"mcpserver", "internal/fault mcpserver/guard mcpserver/httpfront mcpserver/stdio mcpserver/tool specs telemetry"},
 
 	{"cmd/gantry", "internal/fault internal/git internal/proc launch launch/dossier launch/gates mcpserver mcpserver/guard " +

@@ -1,0 +1,28 @@
+package boardtools
+
+import (
+	"context"
+
+	"github.com/gantry-run/gantry/board"
+	"github.com/gantry-run/gantry/mcpserver/guard"
+	"github.com/gantry-run/gantry/mcpserver/tool"
+	"github.com/gantry-run/gantry/specs"
+)
+
+type stopAttemptIn struct {
+	AttemptID string `json:"attempt_id"`
+	Force     bool   `json:"force"`
+}
+
+type stopAttemptOut struct {
+	AttemptID string      `json:"attempt_id"`
+	Force     bool        `json:"force"`
+	State     board.State `json:"state"`
+}
+
+func (d Deps) stopAttempt(s specs.Tool) tool.Tool {
+	return tool.New(s, func(ctx context.Context, c *guard.Call, in stopAttemptIn) (stopAttemptOut, error) {
+		a, err := d.Board.StopAttempt(ctx, ask(c), in.AttemptID, in.Force)
+		return stopAttemptOut{in.AttemptID, in.Force, a.State}, err
+	})
+}
