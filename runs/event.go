@@ -198,6 +198,8 @@ type Process struct {
 	ExitCode *int   `json:"exit_code,omitempty"`
 	Signal   string `json:"signal,omitempty"`
 	Note     string `json:"note,omitempty"` // what is to be said about its end
+
+	OutputBytes int64 `json:"output_bytes,omitempty"` // that it had written when it ended
 }
 
 // Noted is what a worker found out that is worth knowing before its work is done. A later

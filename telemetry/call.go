@@ -285,13 +285,8 @@ func (c *Call) endSpan(e CallEnd, end time.Time) {
 }
 
 func (c *Call) measure(e CallEnd, took time.Duration) {
-	m := c.t.metrics
-	m.operation.Record(c.ctx, took.Seconds(), set(
-		keyMethod.String(methodLabel(c.in.Method)), keyTool.String(c.tool), keyErrorType.String(e.errorType())))
-	m.guard.Record(c.ctx, c.guard.Seconds())
-	m.calls.Add(c.ctx, 1, set(keyToolset.String(c.tools), keyTool.String(c.tool),
-		keyOutcome.String(outcomeLabel(e.Outcome)), keyErrorCode.String(codeLabel(e.Code))))
-	if c.reason != "" {
-		m.rejections.Add(c.ctx, 1, set(keyReason.String(c.reason)))
-	}
+	c.t.measure(c.ctx, sample{
+		method: c.in.Method, toolset: c.tools, tool: c.tool, errorType: e.errorType(), outcome: e.Outcome, code: e.Code,
+		reason: c.reason, took: took, guard: c.guard,
+	})
 }

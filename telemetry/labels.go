@@ -104,3 +104,40 @@ func transportLabel(name string) string {
 	}
 	return other
 }
+
+// stateLabel admits the states that a run of the kind can be in.
+func stateLabel(k runs.Kind, s runs.State) string {
+	if runs.Known(k, s) {
+		return string(s)
+	}
+	return other
+}
+
+// revisionLabel admits the revisions of the protocol that have sessions.
+func revisionLabel(revision string) string {
+	switch revision {
+	case "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25":
+		return revision
+	}
+	return other
+}
+
+// executorLabel admits the agents that Gantry knows; those that users add are _OTHER.
+func executorLabel(name string) string {
+	switch name {
+	case "CODEX", "CLAUDE_CODE", "GEMINI", "OPENCODE":
+		return name
+	}
+	return other
+}
+
+// errorTypeLabel admits what [CallEnd.errorType] makes.
+func errorTypeLabel(kind string) string {
+	switch {
+	case kind == "", kind == "tool_error", kind == outcomeLabel(Outcome(kind)):
+		return kind
+	case len(kind) <= 7 && kind[0] == '-' && run(kind, 1, digit) == len(kind):
+		return kind
+	}
+	return other
+}

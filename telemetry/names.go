@@ -38,6 +38,8 @@ const (
 	keyKind      = attribute.Key("gantry.run.kind")
 	keyState     = attribute.Key("gantry.run.state")
 	keyAttempt   = attribute.Key("gantry.attempt")
+	keyExecutor  = attribute.Key("gantry.executor")
+	keyTokenType = attribute.Key("gen_ai.token.type")
 )
 
 // The events of a call that did not succeed, on its span and in its record.

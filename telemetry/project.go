@@ -17,11 +17,10 @@ type projector struct {
 
 	mu    sync.Mutex
 	folds map[runs.ID]*runFold
-	marks map[runs.ID]int64 // last projected event, when there is no store
 }
 
 func newProjector(t *Telemetry) *projector {
-	return &projector{t: t, folds: map[runs.ID]*runFold{}, marks: map[runs.ID]int64{}}
+	return &projector{t: t, folds: map[runs.ID]*runFold{}}
 }
 
 // Projected returns the sequence number after which [Telemetry.Project] wants the
@@ -38,10 +37,11 @@ func (t *Telemetry) Projected(run runs.ID) int64 {
 // Project reads a run's events, from the first one or from the one after
 // [Telemetry.Projected], into records: one for the run, one for each work item and
 // gate run, one for each commit, and one for each call that the journal names and
-// whose own record was lost. Events that no process has projected before also give
-// spans (when a work item or the run ends) and metrics.
+// whose own record was lost. A process whose spans or metrics somebody gets also makes
+// those: spans when a work item or the run ends, and samples.
 //
-// It is idempotent: how far a run was projected is remembered with its records.
+// It is idempotent: how far a run was projected is remembered with its records, and what
+// each event gives is exported by one process, once: see [claims].
 // Events with a gap are EVENT_CHAIN_BROKEN; what was read up to an error is kept.
 func (t *Telemetry) Project(ctx context.Context, run runs.ID, events iter.Seq2[runs.Event, error]) error {
 	p := t.runs
@@ -59,39 +59,34 @@ func (t *Telemetry) Project(ctx context.Context, run runs.ID, events iter.Seq2[r
 	if err != nil {
 		return err
 	}
-	fold.emit(ctx, before)
-	p.follow(ctx, fold)
+	if err := fold.emit(ctx, before); err != nil {
+		return err
+	}
+	p.follow(fold)
 	return readErr
 }
 
-// remember stores the fold's changed records with its sequence number and returns
-// the number remembered before.
-func (p *projector) remember(ctx context.Context, f *runFold) (int64, error) {
+// remember stores the fold's changed records with its sequence number, and returns the
+// number remembered before.
+func (p *projector) remember(ctx context.Context, f *runFold) (before int64, err error) {
 	if p.t.store == nil {
-		before := p.marks[f.run]
-		p.marks[f.run] = max(before, f.seq)
-		f.settle()
-		return before, nil
+		before, err = p.t.claims.claim(ctx, withRecords, f.run, f.seq)
+	} else {
+		before, err = p.t.store.project(ctx, projection{string(f.run), f.seq, f.changed(), f.rebuilt(), f.commits}, p.t.forward)
 	}
-	before, err := p.t.store.project(ctx, projection{string(f.run), f.seq, f.changed(), f.rebuilt(), f.commits}, p.t.forward)
 	if err == nil {
 		f.settle()
 	}
 	return before, err
 }
 
-// follow keeps the fold while its run is under way, and counts it as active.
-func (p *projector) follow(ctx context.Context, f *runFold) {
-	_, known := p.folds[f.run]
-	attrs := set(keyPipeline.String(kindLabel(f.created.Kind)), keyPipelineState.String("executing"))
-	switch {
-	case !f.ended && !known:
-		p.folds[f.run] = f
-		p.t.metrics.runActive.Add(ctx, 1, attrs)
-	case f.ended && known:
+// follow keeps the fold while its run is under way.
+func (p *projector) follow(f *runFold) {
+	if f.ended {
 		delete(p.folds, f.run)
-		p.t.metrics.runActive.Add(ctx, -1, attrs)
+		return
 	}
+	p.folds[f.run] = f
 }
 
 // read folds the events that are new to the fold.

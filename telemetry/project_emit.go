@@ -2,10 +2,10 @@ package telemetry
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
@@ -13,21 +13,51 @@ import (
 	"github.com/gantry-run/gantry/runs"
 )
 
-// An emission is what an event gives besides records: done once, by the process
-// that projects the event first.
+// An emission is what an event gives besides records: a span, or samples.
 type emission struct {
-	seq int64
-	do  func(context.Context)
+	seq  int64
+	at   time.Time
+	what string // claimSpans, claimMetrics, or withRecords: by whoever wrote the records
+	do   func(context.Context)
 }
 
-// emit does the emissions of the events after before and forgets all.
-func (f *runFold) emit(ctx context.Context, before int64) {
+// add keeps an emission if somebody gets what it gives.
+func (f *runFold) add(e runs.Event, what string, do func(context.Context)) {
+	if f.t.claims.wants(what) {
+		f.pending = append(f.pending, emission{e.Seq, e.TS, what, do})
+	}
+}
+
+// emit does the emissions of the events that are this process's, and forgets all. The
+// records of events up to before were somebody's. After an error those that are left
+// wait for the next time.
+func (f *runFold) emit(ctx context.Context, before int64) error {
+	f.do(ctx, withRecords, before, time.Time{})
+	for _, what := range []string{claimSpans, claimMetrics} {
+		if !slices.ContainsFunc(f.pending, func(e emission) bool { return e.what == what }) {
+			continue
+		}
+		since, err := f.t.claims.begun(ctx, what)
+		if err != nil {
+			return err
+		}
+		before, err := f.t.claims.claim(ctx, what, f.run, f.seq)
+		if err != nil {
+			return err
+		}
+		f.do(ctx, what, before, since)
+	}
+	return nil
+}
+
+// do does the emissions of one sort and forgets them.
+func (f *runFold) do(ctx context.Context, what string, before int64, since time.Time) {
 	for _, e := range f.pending {
-		if e.seq > before {
+		if e.what == what && e.seq > before && !e.at.Before(since) {
 			e.do(ctx)
 		}
 	}
-	f.pending = nil
+	f.pending = slices.DeleteFunc(f.pending, func(e emission) bool { return e.what == what })
 }
 
 // spanContext returns the ids of the span of a work item, or of the run for "".
@@ -46,38 +76,39 @@ func spanOfCall(call string) trace.SpanContext {
 	return remoteParent("00-"+parts[1]+"-"+parts[2]+"-01", "")
 }
 
-func (f *runFold) runEmission(e runs.Event, start time.Time, status Status, failure runs.Failure) emission {
-	pipeline := kindLabel(f.created.Kind)
-	result := pipelineResult(status)
-	errorType := codeLabel(fault.Code(failure.Code))
-	attrs := []attribute.KeyValue{keyPipeline.String(pipeline), keyPipelineRun.String(string(f.run)), keyAction.String("RUN"),
-		keyPipelineResult.String(result), keyRun.String(string(f.run))}
+// emitRun tells of the end of the run.
+func (f *runFold) emitRun(e runs.Event, start time.Time, status Status, failure runs.Failure) {
+	pipeline := keyPipeline.String(kindLabel(f.created.Kind))
+	result := keyPipelineResult.String(pipelineResult(status))
+	errorType := keyErrorType.String(codeLabel(fault.Code(failure.Code)))
 	opts := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(start), trace.WithNewRoot()}
 	if call := spanOfCall(f.created.CallID); call.IsValid() {
 		opts = append(opts, trace.WithLinks(trace.Link{SpanContext: call}))
 	}
 	message := f.t.clean(failure.Message, maxSummary)
-	return emission{e.Seq, func(ctx context.Context) {
-		span := f.t.replay.start(f.spanContext(""), trace.SpanContext{}, "RUN "+pipeline, opts...)
-		span.SetAttributes(attrs...)
+	f.add(e, claimSpans, func(context.Context) {
+		span := f.t.replay.start(f.spanContext(""), trace.SpanContext{}, "RUN "+pipeline.Value.AsString(), opts...)
+		span.SetAttributes(pipeline, keyPipelineRun.String(string(f.run)), keyAction.String("RUN"), result, keyRun.String(string(f.run)))
 		if status == StatusFailure {
-			span.SetAttributes(keyErrorType.String(errorType))
+			span.SetAttributes(errorType)
 			span.SetStatus(codes.Error, message)
 		}
 		span.End(trace.WithTimestamp(e.TS))
-		name := keyPipeline.String(pipeline)
-		f.t.metrics.runDuration.Record(ctx, e.TS.Sub(start).Seconds(),
-			set(name, keyPipelineState.String("executing"), keyPipelineResult.String(result), keyErrorType.String(errorType)))
+	})
+	f.add(e, claimMetrics, func(ctx context.Context) {
+		ctx = trace.ContextWithRemoteSpanContext(ctx, f.spanContext("")) // the exemplar
+		f.t.metrics.runDuration.Record(ctx, e.TS.Sub(start).Seconds(), set(pipeline, keyPipelineState.String("executing"), result, errorType))
 		if status == StatusFailure {
-			f.t.metrics.runErrors.Add(ctx, 1, set(name, keyErrorType.String(errorType)))
+			f.t.metrics.runErrors.Add(ctx, 1, set(pipeline, errorType))
 		}
-	}}
+	})
 }
 
-func (f *runFold) itemEmission(e runs.Event, id string, it *itemFold, status Status, end itemEnd) emission {
+// emitItem tells of the end of a work item.
+func (f *runFold) emitItem(e runs.Event, id string, it *itemFold, status Status, end itemEnd) {
 	message := f.t.clean(end.failure.Message, maxSummary)
 	node := f.t.clean(nodeOf(id), maxName)
-	return emission{e.Seq, func(context.Context) {
+	f.add(e, claimSpans, func(context.Context) {
 		span := f.t.replay.start(f.spanContext(id), f.spanContext(""), node, trace.WithTimestamp(it.start))
 		span.SetAttributes(keyTask.String(node), keyTaskRun.String(f.t.clean(id, maxName)), keyTaskResult.String(pipelineResult(status)),
 			keyPipeline.String(kindLabel(f.created.Kind)), keyRun.String(string(f.run)), keyAttempt.Int(it.attempts))
@@ -90,13 +121,23 @@ func (f *runFold) itemEmission(e runs.Event, id string, it *itemFold, status Sta
 			span.SetStatus(codes.Error, message)
 		}
 		span.End(trace.WithTimestamp(e.TS))
-	}}
+	})
 }
 
-func (f *runFold) gateEmission(e runs.Event, gate, result string) emission {
-	return emission{e.Seq, func(ctx context.Context) {
+// emitGate counts a gate run.
+func (f *runFold) emitGate(e runs.Event, gate, result string) {
+	f.add(e, claimMetrics, func(ctx context.Context) {
 		f.t.metrics.gates.Add(ctx, 1, set(keyGate.String(f.t.labels.gate(gate)), keyResult.String(result)))
-	}}
+	})
+}
+
+// emitOutput counts what a process wrote, when it has ended.
+func (f *runFold) emitOutput(e runs.Event, p runs.Process) {
+	if p.OutputBytes > 0 {
+		f.add(e, claimMetrics, func(ctx context.Context) {
+			f.t.metrics.output.Add(ctx, p.OutputBytes, set(keyKind.String(kindLabel(f.created.Kind))))
+		})
+	}
 }
 
 // pipelineResult is a status in the words of the CI/CD conventions.

@@ -89,6 +89,8 @@ func (f *runFold) apply(e runs.Event) {
 		f.commit(e, payload[runs.Published](e))
 	case runs.RunStateChanged:
 		f.stateChanged(e, payload[runs.StateChange](e))
+	case runs.ProcessEnded:
+		f.emitOutput(e, payload[runs.Process](e))
 	case runs.RunCompleted:
 		f.end(e, StatusSuccess, runs.Failure{})
 	case runs.RunFailed:
@@ -163,7 +165,7 @@ func (f *runFold) end(e runs.Event, status Status, failure runs.Failure) {
 	}
 	f.putRun(start, e.TS, status, failure)
 	f.ended = true
-	f.pending = append(f.pending, f.runEmission(e, start, status, failure))
+	f.emitRun(e, start, status, failure)
 }
 
 // command rebuilds the record of the call that sent a command, once it is settled.

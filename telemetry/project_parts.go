@@ -29,6 +29,7 @@ func (f *runFold) item(e runs.Event) {
 		f.counts.Items++
 		f.itemAt(p.WorkItemID, p.Worker, p.Attempt, before(e.TS, p.DurationMS))
 		f.closeItem(e, p.WorkItemID, StatusSuccess, itemEnd{outcome: p.Outcome})
+		f.emitTokens(e, p.Data)
 	case runs.WorkItemFailed:
 		p := payload[runs.ItemFailed](e)
 		it := f.itemAt(p.WorkItemID, p.Worker, p.Attempt, before(e.TS, p.DurationMS))
@@ -63,7 +64,7 @@ func (f *runFold) closeItem(e runs.Event, id string, status Status, end itemEnd)
 	it := f.items[id]
 	delete(f.items, id)
 	f.putItem(id, it, e.TS, status, end)
-	f.pending = append(f.pending, f.itemEmission(e, id, it, status, end))
+	f.emitItem(e, id, it, status, end)
 }
 
 func (f *runFold) putItem(id string, it *itemFold, end time.Time, status Status, last itemEnd) {
@@ -103,7 +104,7 @@ func (f *runFold) gate(e runs.Event, p runs.GateRun) {
 		r.OutputSummary += ": " + p.Skipped
 	}
 	f.put(r, runContext{Gate: p.Gate, SpanID: e.SpanID, TraceID: e.TraceID}, gateMetrics{p.Issues})
-	f.pending = append(f.pending, f.gateEmission(e, p.Gate, result))
+	f.emitGate(e, p.Gate, result)
 }
 
 func (f *runFold) commit(e runs.Event, p runs.Published) {
@@ -118,6 +119,6 @@ func (f *runFold) commit(e runs.Event, p runs.Published) {
 // stateChanged takes the run's rest as the moment to deliver what was left undelivered.
 func (f *runFold) stateChanged(e runs.Event, p runs.StateChange) {
 	if p.NewState.Stable() || p.NewState.Terminal() {
-		f.pending = append(f.pending, emission{e.Seq, func(context.Context) { f.t.forward.Flush() }})
+		f.pending = append(f.pending, emission{e.Seq, e.TS, withRecords, func(context.Context) { f.t.forward.Flush() }})
 	}
 }

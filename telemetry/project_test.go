@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"os"
@@ -83,6 +84,31 @@ func launchStory(t testing.TB, callIDs ...string) *story {
 	return s
 }
 
+// sessionStory is a conversation of one turn, whose process ends.
+func sessionStory(t testing.TB) *story {
+	s := &story{t: t, run: "r_20261120T100000Z_turnturnturn"}
+	s.add(runs.RunCreated, "", runs.Created{Kind: runs.Session, Labels: map[string]string{"executor": "CODEX"}})
+	s.add(runs.WorkItemStarted, s.item("turn"), runs.ItemStarted{WorkItemID: s.item("turn"), Worker: "turn", Attempt: 1})
+	s.add(runs.ProcessEnded, s.item("turn"), runs.Process{Key: "k", State: "exited", OutputBytes: 1234})
+	s.add(runs.WorkItemFinished, s.item("turn"), runs.ItemFinished{WorkItemID: s.item("turn"), Worker: "turn", Attempt: 1,
+		Data: json.RawMessage(`{"usage":{"input_tokens":100,"cached_input_tokens":60,"output_tokens":7}}`)})
+	return s
+}
+
+func TestTokensAndOutputAreCountedFromTheJournal(t *testing.T) {
+	r := newRig(t, nil)
+	s := sessionStory(t)
+	r.project(s, 0, 4)
+	r.project(s, 0, 4)
+	want := map[string]int64{"gantry.executor=CODEX gen_ai.token.type=input": 100, "gantry.executor=CODEX gen_ai.token.type=output": 7}
+	if got := r.points("gantry.agent.tokens"); !maps.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	if got := r.points("gantry.process.output.bytes"); !maps.Equal(got, map[string]int64{"gantry.run.kind=session": 1234}) {
+		t.Errorf("%v", got)
+	}
+}
+
 func (r *rig) project(s *story, from, to int64) {
 	r.t.Helper()
 	part := *s
@@ -142,15 +168,33 @@ func TestARunUnderWayIsRunning(t *testing.T) {
 	if p.Summary.ByStatus["running"] != 2 || p.Summary.Total != 2 || len(r.spans.Ended()) != 0 {
 		t.Errorf("%+v", p.Summary)
 	}
-	if got := r.points("cicd.pipeline.run.active"); total(got) != 1 {
-		t.Errorf("active %v", got)
-	}
 	r.project(s, r.Projected(s.run), 16)
-	if got := r.points("cicd.pipeline.run.active"); total(got) != 0 {
-		t.Errorf("active %v", got)
-	}
 	if r.Projected(s.run) != 0 || r.page(Query{RunID: string(s.run)}).Summary.ByStatus["running"] != 0 {
 		t.Error("something still runs")
+	}
+}
+
+// A journal gives the same spans wherever and however often it is read: read whole, or
+// in two halves by processes of which the first died.
+func TestAReplayMakesTheSameSpans(t *testing.T) {
+	s := launchStory(t)
+	whole, first := newRig(t, nil), newRig(t, nil)
+	second := newRig(t, func(o *Options) { o.DBPath = first.opts.DBPath })
+	whole.project(s, 0, 16)
+	first.project(s, 0, 8)
+	second.project(s, 0, 16)
+	describe := func(rigs ...*rig) (out []string) {
+		for _, r := range rigs {
+			for _, span := range r.spans.Ended() {
+				out = append(out, fmt.Sprint(span.Name(), span.SpanContext().TraceID(), span.SpanContext().SpanID(), span.Parent().SpanID(),
+					span.StartTime(), span.EndTime(), span.Attributes(), span.Events(), span.Status()))
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	if a, b := describe(whole), describe(first, second); !slices.Equal(a, b) || len(a) != 4 {
+		t.Errorf("%q\n%q", a, b)
 	}
 }
 
@@ -326,23 +370,6 @@ func TestProjectWithoutAStore(t *testing.T) {
 	r.project(s, 0, 16)
 	if len(r.spans.Ended()) != 4 || total(r.points("gantry.gate.results")) != 2 {
 		t.Errorf("%d spans", len(r.spans.Ended()))
-	}
-}
-
-func TestRunsGauge(t *testing.T) {
-	r := newRig(t, nil)
-	if err := r.ObserveRuns(func(context.Context) ([]RunCount, error) {
-		return []RunCount{{runs.Launch, "VALIDATING", 2}, {runs.Target, "running", 1}, {"odd", "odd", 3}}, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]int64{"gantry.run.kind=launch gantry.run.state=VALIDATING": 2, "gantry.run.kind=target gantry.run.state=running": 1, "gantry.run.kind=_OTHER gantry.run.state=_OTHER": 3}
-	if got := r.points("gantry.runs"); !maps.Equal(got, want) {
-		t.Errorf("%v", got)
-	}
-	r.JournalAppended(t.Context(), runs.Launch, time.Millisecond)
-	if got := r.points("gantry.journal.append.duration"); got["gantry.run.kind=launch"] != 1 {
-		t.Errorf("%v", got)
 	}
 }
 

@@ -62,6 +62,7 @@ type callContext struct {
 	Arguments     json.RawMessage `json:"arguments,omitempty"`
 	Client        string          `json:"client,omitempty"`
 	ErrorCode     string          `json:"error_code,omitempty"`
+	ErrorType     string          `json:"error_type,omitempty"` // as on the span
 	Events        []callEvent     `json:"events,omitempty"`
 	Method        string          `json:"method"`
 	Rebuilt       bool            `json:"rebuilt,omitempty"`
@@ -93,7 +94,7 @@ type callMetrics struct {
 func (c *Call) record(e CallEnd, end time.Time, took time.Duration) Record {
 	end = end.UTC()
 	ctx := callContext{
-		Arguments: c.in.Arguments, Client: c.in.Client, ErrorCode: codeLabel(e.Code), Method: c.in.Method,
+		Arguments: c.in.Arguments, Client: c.in.Client, ErrorCode: codeLabel(e.Code), ErrorType: e.errorType(), Method: c.in.Method,
 		Rejected: c.reason, RequestID: c.in.RequestID, ResultSummary: e.Summary, SpanID: c.SpanID(), Tool: c.in.Tool,
 		Toolset: c.in.Toolset, TraceID: c.TraceID(), Transport: transportLabel(c.in.Transport),
 	}

@@ -46,7 +46,7 @@ ALTER TABLE records ADD COLUMN posted INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE records ADD COLUMN more_json TEXT NOT NULL DEFAULT '{}';
 UPDATE records SET created_ns = start_ns;
 CREATE INDEX records_by_creation ON records (created_ns, event_id);
-`}
+`, claimTables}
 
 const insertRecord = `INSERT INTO records
 	(event_id, belongs, run_id, parent_run_id, agent_name, job_type, start_ns, end_ns, duration_ms, status, product,
@@ -63,7 +63,8 @@ const replaceRecord = `UPDATE SET belongs=excluded.belongs, run_id=excluded.run_
 // A store is telemetry.db. It is opened at its first use; a failure to open is
 // tried again at the next. Several processes may have it open.
 type store struct {
-	path string
+	path   string
+	counts bool // this process has metrics that somebody reads
 
 	mu     sync.Mutex
 	db     *sql.DB
@@ -104,7 +105,10 @@ func (s *store) close() error {
 // stays, unless it was rebuilt from a journal.
 func (s *store) insert(ctx context.Context, records []Record) error {
 	return s.update(ctx, func(tx *sql.Tx) error {
-		_, err := put(ctx, tx, insertRecord+replaceRecord+" WHERE records.rebuilt = 1", records)
+		written, err := put(ctx, tx, insertRecord+replaceRecord+" WHERE records.rebuilt = 1", records)
+		if err == nil && !s.counts {
+			err = leaveUncounted(ctx, tx, written)
+		}
 		return err
 	})
 }

@@ -26,6 +26,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -79,6 +80,8 @@ type Telemetry struct {
 	store   *store    // nil without records
 	queue   *recorder // nil without records
 	forward Forwarder
+	opened  time.Time
+	claims  *claims
 	runs    *projector
 }
 
@@ -103,7 +106,7 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 	if o.Forward == nil {
 		o.Forward = nowhere{}
 	}
-	t := &Telemetry{opts: o, redact: o.Redactor, labels: newLabels(o), forward: o.Forward}
+	t := &Telemetry{opts: o, redact: o.Redactor, labels: newLabels(o), forward: o.Forward, opened: o.Now()}
 	res := resource.NewSchemaless(
 		attribute.String("service.name", o.ServiceName), attribute.String("service.version", o.Version))
 	t.tracing = newTracerProvider(o, res)
@@ -115,9 +118,10 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 		return nil, fmt.Errorf("set up metrics: %w", err)
 	}
 	if o.DBPath != "" {
-		t.store = &store{path: o.DBPath}
+		t.store = &store{path: o.DBPath, counts: len(o.MetricReaders) > 0}
 		t.queue = newRecorder(t.store, o.Forward, o.Logger)
 	}
+	t.claims = newClaims(t)
 	t.runs = newProjector(t)
 	return t, ctx.Err()
 }
@@ -126,14 +130,18 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 // everything. It gives up when ctx ends. Later calls are neither recorded nor
 // exported; the second Shutdown does nothing.
 func (t *Telemetry) Shutdown(ctx context.Context) error {
-	var errs []error
+	var wait sync.WaitGroup
+	errs := make([]error, 3) // the ways out do not wait for each other
+	wait.Go(func() { errs[0] = t.tracing.Shutdown(ctx) })
+	wait.Go(func() {
+		if err := t.meters.Shutdown(ctx); !errors.Is(err, sdkmetric.ErrReaderShutdown) {
+			errs[1] = err
+		}
+	})
 	if t.queue != nil {
-		errs = append(errs, t.queue.close(ctx), t.store.close())
+		errs[2] = errors.Join(t.queue.close(ctx), t.store.close())
 	}
-	errs = append(errs, t.tracing.Shutdown(ctx))
-	if err := t.meters.Shutdown(ctx); !errors.Is(err, sdkmetric.ErrReaderShutdown) {
-		errs = append(errs, err)
-	}
+	wait.Wait()
 	return errors.Join(errs...)
 }
 

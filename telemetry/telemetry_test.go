@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
@@ -38,6 +39,8 @@ func newRig(t testing.TB, change func(*Options)) *rig {
 		Logger: slog.New(NewLogHandler(r.log, LogOptions{Redactor: redactor})),
 		Tools:  map[string][]string{"worktree": {"read_file"}, "launch": {"launch_run"}},
 		Gates:  []string{"G1"}, MetricReaders: []sdkmetric.Reader{r.reader}, SpanProcessors: []sdktrace.SpanProcessor{r.spans}}
+	began := time.Now()
+	o.Now = func() time.Time { return storyStart.Add(time.Since(began)) } // so that stories are not history
 	if change != nil {
 		change(&o)
 	}

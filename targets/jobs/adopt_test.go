@@ -191,7 +191,7 @@ func TestAJobWithoutItsProcessHasNotBegun(t *testing.T) {
 
 func TestALostProcessIsAFailure(t *testing.T) {
 	try := runs.Try{Tell: func(runs.Draft) {}}
-	_, err := end(proc.Status{State: proc.Lost, Exit: -1, Reason: "the machine restarted while it ran"}, try)
+	_, err := end(proc.Status{State: proc.Lost, Exit: -1, Reason: "the machine restarted while it ran"}, 0, try)
 	if f := refused(t, err, fault.ProcessFailed); f.Message != "the task was lost: the machine restarted while it ran" {
 		t.Error(f)
 	}

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gantry-run/gantry/internal/fault"
@@ -126,9 +128,18 @@ func (s *Service) spawn(ctx context.Context, id runs.ID, inv targets.Invocation,
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), spawnTime)
 	defer cancel()
 	st, err := s.o.Supervisor.Ensure(ctx, string(id), proc.ProcSpec{
-		Name: inv.Program, Args: inv.Argv[1:], Dir: inv.Dir, Env: inv.Env, Keep: keep, Output: s.o.Output,
+		Name: inv.Program, Args: inv.Argv[1:], Dir: inv.Dir, Env: traced(inv.Env, id), Keep: keep, Output: s.o.Output,
 	})
 	s.o.HandOff.started(id).settle(st, err)
+}
+
+// traced puts the process into the trace of its run, in place of the one that this
+// process is part of.
+func traced(env []string, id runs.ID) []string {
+	out := slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		return strings.HasPrefix(v, "TRACEPARENT=") || strings.HasPrefix(v, "TRACESTATE=")
+	})
+	return append(out, "TRACEPARENT="+id.TraceParent(""))
 }
 
 // progressEvery is how often a waiting caller is told of new output.

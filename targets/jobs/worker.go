@@ -59,7 +59,7 @@ func (w *worker) execute(ctx context.Context, work runs.Work, try runs.Try) (run
 	}
 	st, err = w.o.Supervisor.Wait(ctx, key)
 	if err == nil {
-		return end(st, try)
+		return end(st, w.written(key), try)
 	}
 	if ctx.Err() != nil {
 		w.stopIfCancelled(work.Run)
@@ -67,7 +67,7 @@ func (w *worker) execute(ctx context.Context, work runs.Work, try runs.Try) (run
 	}
 	if errors.Is(err, proc.ErrNoProcess) {
 		st.Key, st.State, st.Exit, st.Reason = key, proc.Lost, -1, "what was known of it was removed"
-		return end(st, try)
+		return end(st, w.written(key), try)
 	}
 	return runs.Result{}, err
 }
@@ -136,9 +136,18 @@ func (w *worker) stopIfCancelled(id runs.ID) {
 	}
 }
 
+// written returns how many bytes a process wrote; 0 when what was known of it is gone.
+func (w *worker) written(key string) int64 {
+	x, err := w.o.Supervisor.Extent(key)
+	if err != nil {
+		return 0
+	}
+	return x.Total
+}
+
 // end turns the last status of a process into the job's result.
-func end(st proc.Status, try runs.Try) (runs.Result, error) {
-	p := runs.Process{Key: st.Key, PID: st.PID, State: string(proc.Exited), Signal: st.Signal, Note: clip(note(st), maxNote)}
+func end(st proc.Status, written int64, try runs.Try) (runs.Result, error) {
+	p := runs.Process{Key: st.Key, PID: st.PID, State: string(proc.Exited), Signal: st.Signal, Note: clip(note(st), maxNote), OutputBytes: written}
 	d := runs.Draft{Type: runs.ProcessEnded, Payload: &p}
 	if st.State == proc.Exited && st.Signal == "" {
 		p.ExitCode = &st.Exit
