@@ -46,7 +46,7 @@ func (g *Git) Commit(ctx context.Context, dir string, o CommitOptions) (Commit, 
 			return Commit{}, err
 		}
 	}
-	_, err := g.run(ctx, in(dir, "diff", "--cached", "--quiet", "--no-ext-diff", "--ignore-submodules=none"))
+	_, err := g.run(ctx, in(dir, "diff", "--cached", "--quiet", "--no-ext-diff", ignoreDirt))
 	if f := (*failure)(nil); !errors.As(err, &f) || f.exit != 1 { // 1 says that it differs
 		return Commit{}, cmp.Or(err, ErrNothingToCommit)
 	}

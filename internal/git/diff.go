@@ -2,9 +2,9 @@ package git
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,76 +15,41 @@ type DiffSpec struct {
 	To        string   // a revision; the work tree when empty
 	Untracked bool     // with the work tree: also files in dir that are neither tracked nor ignored
 	Paths     []string // only these, from dir; all when empty
+	Renames   bool     // a file that was deleted and one like it that was added are one, renamed
+	MaxText   int64    // larger files, in bytes, count as binary: nobody reads their lines; 512 MiB when 0
 }
 
 // diffOptions make a diff depend on the two sides only.
 var diffOptions = []string{
-	"--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-relative", "--full-index", "--binary",
+	"--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--full-index",
 	"--src-prefix=a/", "--dst-prefix=b/", "--unified=3", "--inter-hunk-context=0", "--diff-algorithm=myers", "--indent-heuristic",
-	"--submodule=short", "--ignore-submodules=none", "-O/dev/null",
+	"--submodule=short", ignoreDirt, "-O/dev/null",
 }
+
+// ignoreDirt keeps git from looking into the work trees of submodules, where it would run
+// the filters that they configure. Which commit a submodule is at is still seen.
+const ignoreDirt = "--ignore-submodules=dirty"
 
 // Diff returns the differences as a patch that git apply takes, binary files included.
 // The patch is empty when nothing differs.
 func (g *Git) Diff(ctx context.Context, dir string, d DiffSpec) ([]byte, error) {
-	out, err := g.diff(ctx, dir, d, "--patch")
+	out, err := g.diff(ctx, dir, d, 0, "--patch", "--binary")
 	return []byte(out), err
 }
 
-// Change is a file that differs.
-type Change struct {
-	Path    string // from the top of the repository, with slashes; may hold any byte but NUL
-	Status  string // A added, M modified, D deleted, T type changed, U unmerged
-	Added   int    // lines
-	Deleted int
-	Binary  bool // no lines are counted
-}
-
-// ChangedFiles returns the files that differ, in git's order, which is by path.
-// A renamed file is one deleted and one added.
-func (g *Git) ChangedFiles(ctx context.Context, dir string, d DiffSpec) ([]Change, error) {
-	out, err := g.diff(ctx, dir, d, "--raw", "--numstat", "-z")
-	if err != nil {
-		return nil, err
+// DiffText returns the first max bytes of the differences as a patch that only names
+// binary files, and whether there is more.
+func (g *Git) DiffText(ctx context.Context, dir string, d DiffSpec, max int) (patch []byte, more bool, err error) {
+	out, err := g.diff(ctx, dir, d, max+1, "--patch")
+	if len(out) > max {
+		return []byte(out[:max]), true, err
 	}
-	return parseChanges(out)
+	return []byte(out), false, err
 }
 
-// parseChanges reads ":<modes> <names> <status> NUL path NUL" for each file and then
-// "<added> TAB <deleted> TAB path NUL" for each.
-func parseChanges(out string) ([]Change, error) {
-	var changes []Change
-	at := map[string]int{}
-	tokens := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
-	for i := 0; i < len(tokens) && tokens[i] != ""; i++ {
-		if tokens[i][0] == ':' {
-			fields := strings.Fields(tokens[i])
-			if i++; i == len(tokens) || len(fields) != 5 {
-				return nil, fmt.Errorf("git diff printed %q", tokens[i-1])
-			}
-			if _, twice := at[tokens[i]]; !twice { // an unmerged file comes twice
-				at[tokens[i]] = len(changes)
-				changes = append(changes, Change{Path: tokens[i], Status: fields[4][:1]})
-			}
-			continue
-		}
-		fields := strings.SplitN(tokens[i], "\t", 3)
-		if len(fields) != 3 {
-			return nil, fmt.Errorf("git diff printed %q", tokens[i])
-		}
-		n, known := at[fields[2]]
-		if !known {
-			return nil, fmt.Errorf("git diff counted a file that it did not list")
-		}
-		changes[n].Binary = fields[0] == "-"
-		changes[n].Added, _ = strconv.Atoi(fields[0])
-		changes[n].Deleted, _ = strconv.Atoi(fields[1])
-	}
-	return changes, nil
-}
-
-// diff runs git diff with the format options.
-func (g *Git) diff(ctx context.Context, dir string, d DiffSpec, format ...string) (string, error) {
+// diff runs git diff with the format options. With max it returns that many bytes at
+// most, without it fails on too much output.
+func (g *Git) diff(ctx context.Context, dir string, d DiffSpec, max int, format ...string) (string, error) {
 	sides := []string{d.From}
 	if d.To != "" {
 		sides = append(sides, d.To)
@@ -92,19 +57,30 @@ func (g *Git) diff(ctx context.Context, dir string, d DiffSpec, format ...string
 	if err := checkRevision(sides...); err != nil {
 		return "", err
 	}
-	var env []string
+	c := call{dir: dir, max: max}
 	if d.Untracked && d.To == "" {
 		index, remove, err := g.indexWithUntracked(ctx, dir, d.Paths)
 		if err != nil {
 			return "", err
 		}
 		defer remove()
-		env = append(env, index)
+		c.env = append(c.env, index)
 	}
-	args := append([]string{"diff"}, diffOptions...)
-	args = append(append(args, format...), "--end-of-options")
-	args = append(append(append(args, sides...), "--"), d.Paths...)
-	return g.runTree(ctx, call{dir: dir, args: args, env: env})
+	if d.MaxText > 0 {
+		c.args = append(c.args, "-c", "core.bigFileThreshold="+strconv.FormatInt(d.MaxText, 10))
+	}
+	c.args = append(append(append(c.args, "diff"), diffOptions...), renames(d.Renames)...)
+	c.args = append(append(c.args, format...), "--end-of-options")
+	c.args = append(append(append(c.args, sides...), "--"), d.Paths...)
+	return g.runTree(ctx, c)
+}
+
+// renames returns the options that find renamed files, up to so many that it stays quick.
+func renames(find bool) []string {
+	if find {
+		return []string{"--find-renames=50%", "-l1000"}
+	}
+	return []string{"--no-renames"}
 }
 
 // copyPrefix starts the name of a folder for a copy of the index.
@@ -133,14 +109,9 @@ func (g *Git) indexWithUntracked(ctx context.Context, dir string, paths []string
 	} else if os.IsNotExist(err) {
 		err = nil
 	}
+	variable = "GIT_INDEX_FILE=" + filepath.Join(tmp, "index")
 	if err == nil {
-		if len(paths) == 0 {
-			paths = []string{"."}
-		}
-		variable = "GIT_INDEX_FILE=" + filepath.Join(tmp, "index")
-		c := in(dir, append([]string{"add", "--intent-to-add", "--"}, paths...)...)
-		c.env = []string{variable}
-		_, err = g.runTree(ctx, c)
+		err = g.intendToAdd(ctx, dir, variable, paths)
 	}
 	if err != nil {
 		remove()
@@ -148,3 +119,28 @@ func (g *Git) indexWithUntracked(ctx context.Context, dir string, paths []string
 	}
 	return variable, remove, nil
 }
+
+// intendToAdd tells the index about the untracked files, without their content.
+func (g *Git) intendToAdd(ctx context.Context, dir, index string, paths []string) error {
+	files, err := g.untracked(ctx, dir, paths)
+	files = slices.DeleteFunc(files, isFolder)
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	c := in(dir, "add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul")
+	c.stdin, c.env = strings.Join(files, "\x00"), []string{index}
+	_, err = g.runTree(ctx, c)
+	return err
+}
+
+// untracked returns the files that are neither tracked nor ignored, from dir. A repository
+// in the work tree is one, with a slash at its end.
+func (g *Git) untracked(ctx context.Context, dir string, paths []string) ([]string, error) {
+	out, err := g.run(ctx, in(dir, append([]string{"ls-files", "--others", "--exclude-standard", "-z", "--"}, paths...)...))
+	if err != nil || out == "" {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00"), nil
+}
+
+func isFolder(path string) bool { return strings.HasSuffix(path, "/") }

@@ -20,6 +20,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -145,6 +146,7 @@ type call struct {
 	args  []string
 	env   []string // added to the environment
 	stdin string
+	max   int // bytes of output that are wanted; 0: all, and more than maxOutput is a failure
 }
 
 // in makes a call in a folder.
@@ -155,12 +157,12 @@ func in(dir string, args ...string) call { return call{dir: dir, args: args} }
 func (g *Git) run(ctx context.Context, c call) (string, error) {
 	result, err := proc.Run(ctx, proc.Spec{
 		Name: "git", Args: withHardening(c.args), Dir: c.dir, Env: slices.Concat(g.env, c.env),
-		Stdin: []byte(c.stdin), MaxOutput: maxOutput, Lease: g.lease,
+		Stdin: []byte(c.stdin), MaxOutput: cmp.Or(c.max, maxOutput), Lease: g.lease,
 	})
 	if err != nil {
 		return "", err
 	}
-	if result.StdoutTruncated {
+	if result.StdoutTruncated && c.max == 0 {
 		return "", fault.New(fault.ProcessFailed, "git %s printed more than %d MiB", c.name(), maxOutput>>20)
 	}
 	if !result.OK() {
@@ -191,8 +193,8 @@ func withHardening(args []string) []string {
 
 // name returns the git command of the call, without options.
 func (c call) name() string {
-	for _, arg := range c.args {
-		if !strings.HasPrefix(arg, "-") {
+	for i, arg := range c.args {
+		if !strings.HasPrefix(arg, "-") && (i == 0 || c.args[i-1] != "-c") {
 			return arg
 		}
 	}

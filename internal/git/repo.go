@@ -53,6 +53,26 @@ func (g *Git) IsBare(ctx context.Context, dir string) (bool, error) {
 	return out == "true\n", err
 }
 
+// Main returns the top folder of the repository that dir is in: of its main work tree, or
+// of the one that dir is in when there is no main one. Outside a work tree it fails with
+// REPO_NOT_FOUND.
+func (g *Git) Main(ctx context.Context, dir string) (string, error) {
+	out, err := g.run(ctx, in(dir, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir"))
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	var f *failure
+	if errors.As(err, &f) || errors.Is(err, os.ErrNotExist) || err == nil && len(lines) != 3 { // a name that holds a newline
+		return "", fault.New(fault.RepoNotFound, "the folder is not in a git repository").Because(err)
+	}
+	if err != nil || lines[1] == lines[2] {
+		return lines[0], err
+	}
+	trees, err := g.Worktrees(ctx, dir)
+	if err != nil || len(trees) == 0 || trees[0].Bare {
+		return lines[0], err
+	}
+	return trees[0].Path, nil
+}
+
 // Head returns the commit that is checked out in dir. Without a commit it fails with
 // REPO_EMPTY, outside a repository with REPO_NOT_FOUND.
 func (g *Git) Head(ctx context.Context, dir string) (Commit, error) {

@@ -28,9 +28,10 @@ type StatusEntry struct {
 func (s Status) Clean() bool { return len(s.Entries) == 0 }
 
 // Status returns the state of the work tree in dir, untracked files one by one and
-// ignored ones left out. Tracked files come first, each group in git's order by path.
+// ignored ones left out. Tracked files come first, each group in git's order by path. A
+// submodule that is at another commit is an entry; what changed inside it is not looked at.
 func (g *Git) Status(ctx context.Context, dir string) (Status, error) {
-	out, err := g.runTree(ctx, in(dir, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames", "--ignore-submodules=none", "--ahead-behind"))
+	out, err := g.runTree(ctx, in(dir, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames", ignoreDirt, "--ahead-behind"))
 	if err != nil {
 		return Status{}, err
 	}

@@ -103,14 +103,21 @@ func TestStatusAndChangedFilesReadAnyName(t *testing.T) {
 	changes := func(d DiffSpec) []Change {
 		return try(t, func(ctx context.Context) ([]Change, error) { return w.git.ChangedFiles(ctx, dir, d) })
 	}
+	sha := func(path string) string { return w.sh(dir, "git rev-parse 'HEAD:"+path+"'") }
+	was := func(path string, c Change) Change {
+		c.Path, c.OldMode, c.OldSHA = path, "100644", sha(path)
+		return c
+	}
+	const mode = "100644"
 	tracked := []Change{
-		{"bin", "M", 0, 0, true}, {"gone", "D", 0, 1, false}, {"mod", "M", 2, 1, false}, {"new", "A", 1, 0, false},
-		{odd, "M", 1, 1, false}, {"type", "T", 1, 1, false},
+		was("bin", Change{Status: "M", Binary: true, NewMode: mode}), was("gone", Change{Status: "D", Deleted: 1}),
+		was("mod", Change{Status: "M", Added: 2, Deleted: 1, NewMode: mode}), {Path: "new", Status: "A", Added: 1, NewMode: mode},
+		was(odd, Change{Status: "M", Added: 1, Deleted: 1, NewMode: mode}), was("type", Change{Status: "T", Added: 1, Deleted: 1, NewMode: "120000"}),
 	}
 	if got := changes(DiffSpec{From: "HEAD"}); !reflect.DeepEqual(got, tracked) {
 		t.Errorf("%+v", got)
 	}
-	all := append(tracked[:5:5], Change{"sub/untracked", "A", 2, 0, false}, tracked[5])
+	all := append(tracked[:5:5], Change{Path: "sub/untracked", Status: "A", Added: 2, NewMode: mode}, tracked[5])
 	before, _ := os.ReadFile(dir + "/.git/index")
 	if got := changes(DiffSpec{From: "HEAD", Untracked: true}); !reflect.DeepEqual(got, all) {
 		t.Errorf("with untracked: %+v", got)
