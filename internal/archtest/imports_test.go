@@ -76,6 +76,7 @@ var layers = []layer{
 	{"cmd/gantry", "internal/fault internal/git internal/proc launch launch/dossier launch/gates mcpserver mcpserver/guard " +
 		"mcpserver/launchtools mcpserver/stdio mcpserver/tasktools mcpserver/tool runs runs/local specs targets targets/jobs telemetry validate"},
 
+	{"internal/codextest", ""},
 	{"internal/crashtest", ""},
 	{"internal/bench/probe", ""},
 	{"internal/bench/mcpbench", "internal/bench/probe"},
