@@ -32,15 +32,16 @@ const patience = 30 * time.Second
 // scripts are the targets of the project, one file each. A script that waits does so for
 // a pipe that nobody opens, or for the test to open it.
 var scripts = map[string]string{
-	"hello":    "echo hello",
-	"code":     "echo failing >&2; exit 7",
-	"forever":  "echo waiting; exec sleep 1000",
-	"deaf":     "trap '' TERM; echo deaf; while :; do sleep 0.05; done",
-	"gated":    "echo before; read line <gate; echo after $line; exit 3",
-	"dies":     "kill -KILL $$",
-	"show_env": "echo [$TOKEN]",
-	"count":    "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo line $i; done",
-	"binary":   "head -c 20000 /dev/zero | tr '\\0' '\\377'",
+	"hello":      "echo hello",
+	"code":       "echo failing >&2; exit 7",
+	"forever":    "echo waiting; exec sleep 1000",
+	"deaf":       "trap '' TERM; echo deaf; while :; do sleep 0.05; done",
+	"gated":      "echo before; read line <gate; echo after $line; exit 3",
+	"dies":       "kill -KILL $$",
+	"show_env":   "echo [$TOKEN]",
+	"show_trace": "echo [$TRACEPARENT][$TRACESTATE]",
+	"count":      "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo line $i; done",
+	"binary":     "head -c 20000 /dev/zero | tr '\\0' '\\377'",
 }
 
 // lab is a project with a state directory. Programs come and go in it.
@@ -57,7 +58,8 @@ func newLab(t testing.TB) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &lab{t: t, root: dir + "/project", state: dir + "/state", env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir + "/home"}}
+	l := &lab{t: t, root: dir + "/project", state: dir + "/state", env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir + "/home",
+		"TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "TRACESTATE=a=b"}}
 	l.allow = targets.AllowFiles{Home: dir + "/home", ConfigHome: dir + "/home/.config"}
 	for name, text := range scripts {
 		l.script(name, "#!/bin/sh\n"+text+"\n")

@@ -123,6 +123,14 @@ func TestTheEnvironmentOfACallerIsNeverWrittenToDisk(t *testing.T) {
 	}
 }
 
+func TestAProcessIsPartOfTheTraceOfItsRun(t *testing.T) {
+	p := newLab(t).open(nil)
+	s := p.start("show_trace", patience, nil)
+	if want := "[00-" + s.ID.TraceID() + "-" + s.ID.SpanID("") + "-01][]"; !strings.Contains(s.Output, want) {
+		t.Errorf("%q, want %q", s.Output, want)
+	}
+}
+
 func TestNoMoreJobsRunAtOnceThanMay(t *testing.T) {
 	p := newLab(t).open(func(o *Options) { o.MaxJobs = 3 })
 	results := make(chan error, 8)
