@@ -99,7 +99,7 @@ var owners = []owner{
 	{"golang.org/x/time/rate", "mcpserver/guard mcpserver/httpfront"},
 	{"go.opentelemetry.io/otel", "telemetry tests"},
 	{"modernc.org/sqlite", "internal/db"},
-	{"golang.org/x/sys/unix", "internal/journal internal/proc runs telemetry/outbox"},
+	{"golang.org/x/sys/unix", "internal/journal internal/proc runs telemetry/outbox worktree"},
 
 	{"github.com/BurntSushi/toml", "cmd/gantry launch/evidence launch/inventory launch/page launch/site targets"},
 	{"github.com/goccy/go-yaml", "launch launch/evidence launch/page launch/patch launch/site launch/taskcards targets cmd/gantry"},
