@@ -52,6 +52,7 @@ type Options struct {
 
 	MetricReaders  []sdkmetric.Reader
 	SpanProcessors []sdktrace.SpanProcessor
+	Resource       []attribute.KeyValue // what else is said of this process; wins over what is said by itself
 
 	// SampleRatio is the share of traces whose spans are exported, above 0 up to 1;
 	// 0 means all. A client's sampled flag cannot raise it, its absence switches a
@@ -107,8 +108,8 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 		o.Forward = nowhere{}
 	}
 	t := &Telemetry{opts: o, redact: o.Redactor, labels: newLabels(o), forward: o.Forward, opened: o.Now()}
-	res := resource.NewSchemaless(
-		attribute.String("service.name", o.ServiceName), attribute.String("service.version", o.Version))
+	res := resource.NewSchemaless(append([]attribute.KeyValue{
+		attribute.String("service.name", o.ServiceName), attribute.String("service.version", o.Version)}, o.Resource...)...)
 	t.tracing = newTracerProvider(o, res)
 	t.tracer = t.tracing.Tracer(scope)
 	t.replay = newReplayTracer(o, res)
@@ -127,22 +128,24 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 }
 
 // Shutdown writes the queued records, flushes the exporters and releases
-// everything. It gives up when ctx ends. Later calls are neither recorded nor
+// everything. It gives up when ctx ends. Spans and metrics that could not be delivered
+// are logged and are no error. Later calls are neither recorded nor
 // exported; the second Shutdown does nothing.
 func (t *Telemetry) Shutdown(ctx context.Context) error {
 	var wait sync.WaitGroup
-	errs := make([]error, 3) // the ways out do not wait for each other
-	wait.Go(func() { errs[0] = t.tracing.Shutdown(ctx) })
-	wait.Go(func() {
-		if err := t.meters.Shutdown(ctx); !errors.Is(err, sdkmetric.ErrReaderShutdown) {
-			errs[1] = err
-		}
-	})
-	if t.queue != nil {
-		errs[2] = errors.Join(t.queue.close(ctx), t.store.close())
+	wait.Go(func() { t.tellUndelivered("spans", t.tracing.Shutdown(ctx)) })
+	wait.Go(func() { t.tellUndelivered("metrics", t.meters.Shutdown(ctx)) })
+	defer wait.Wait() // the ways out do not wait for each other
+	if t.queue == nil {
+		return nil
 	}
-	wait.Wait()
-	return errors.Join(errs...)
+	return errors.Join(t.queue.close(ctx), t.store.close())
+}
+
+func (t *Telemetry) tellUndelivered(what string, err error) {
+	if err != nil && !errors.Is(err, sdkmetric.ErrReaderShutdown) {
+		t.opts.Logger.Warn("the last "+what+" could not be delivered", "error", err.Error())
+	}
 }
 
 // Redactor returns the redactor that stands on every way out.

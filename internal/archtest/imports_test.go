@@ -60,6 +60,7 @@ var layers = []layer{
 
 	{"telemetry", "internal/db internal/fault internal/lazyregexp runs"},
 	{"telemetry/outbox", "runs telemetry"},
+	{"telemetry/export", "telemetry"},
 
 	{"mcpserver/guard", "internal/fault runs specs telemetry validate"},
 	{"mcpserver/tool", "internal/fault mcpserver/guard specs validate"},
@@ -73,7 +74,8 @@ var layers = []layer{
 		"specs"},
 	{"mcpserver", "internal/fault mcpserver/guard mcpserver/httpfront mcpserver/stdio mcpserver/tool specs telemetry"},
 
-	{"cmd/gantry", "internal/fault internal/git internal/proc launch launch/dossier launch/gates mcpserver mcpserver/guard " +
+	{"cmd/gantry", "agents agents/entries agents/sessions board internal/fault internal/git internal/proc launch launch/dossier launch/gates " +
+		"mcpserver mcpserver/boardtools mcpserver/guard " +
 		"mcpserver/launchtools mcpserver/stdio mcpserver/tasktools mcpserver/tool runs runs/local specs targets targets/jobs telemetry validate"},
 
 	{"internal/codextest", ""},
@@ -97,7 +99,9 @@ var owners = []owner{
 	{"github.com/modelcontextprotocol/go-sdk", "mcpserver mcpserver/stdio cmd/gantry internal/bench/bare"},
 	{"github.com/santhosh-tekuri/jsonschema/v5", "validate"},
 	{"golang.org/x/time/rate", "mcpserver/guard mcpserver/httpfront"},
-	{"go.opentelemetry.io/otel", "telemetry tests"},
+	{"go.opentelemetry.io/otel", "telemetry telemetry/export tests"},
+	{"github.com/prometheus/client_golang", "telemetry/export"},
+	{"github.com/go-logr/logr", "telemetry/export"},
 	{"modernc.org/sqlite", "internal/db"},
 	{"golang.org/x/sys/unix", "internal/journal internal/proc runs telemetry/outbox worktree"},
 
