@@ -30,9 +30,10 @@ type index struct {
 
 // indexFile is the index as it was opened.
 type indexFile struct {
-	*sql.DB
-	info   fs.FileInfo
-	synced chan struct{} // closed when the rows agree with the folders
+	*sql.DB         // for readers
+	writer  *sql.DB // its one connection is the order of the writers of this process
+	info    fs.FileInfo
+	synced  chan struct{} // closed when the rows agree with the folders
 }
 
 var indexSchema = []string{`
@@ -65,10 +66,15 @@ func (x *index) open(ctx context.Context) (*indexFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err = os.Stat(x.path); err != nil {
+	info, err = os.Stat(x.path)
+	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	x.now = &indexFile{DB: conn, info: info, synced: make(chan struct{})}
+	writer, err := db.Writer(x.path, db.Normal)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	x.now = &indexFile{DB: conn, writer: writer, info: info, synced: make(chan struct{})}
 	go x.sync(x.now)
 	return x.now, nil
 }
@@ -76,7 +82,7 @@ func (x *index) open(ctx context.Context) (*indexFile, error) {
 // openFile opens the file that is there. Only under a lock is one made, or one that
 // cannot be used replaced: what SQLite keeps beside a deleted file must go first.
 func (x *index) openFile(ctx context.Context) (*sql.DB, error) {
-	opts := db.Options{Synchronous: "NORMAL", Migrations: indexSchema}
+	opts := db.Options{Synchronous: db.Normal, Migrations: indexSchema}
 	open := func() (*sql.DB, error) {
 		if _, err := os.Stat(x.path); err != nil {
 			return nil, err
@@ -114,7 +120,7 @@ func (x *index) close() error {
 	for _, f := range append(x.past, x.now) {
 		if f != nil {
 			<-f.synced
-			failed = errors.Join(failed, f.Close())
+			failed = errors.Join(failed, f.writer.Close(), f.Close())
 		}
 	}
 	x.past, x.now = nil, nil
@@ -142,16 +148,16 @@ func (x *index) put(ctx context.Context, v *View, head journal.Head) error {
 		return err
 	}
 	if v.Seq == 1 {
-		if err := x.bindKeyOf(ctx, f, v); err != nil {
+		if err := x.bindKeyOf(ctx, f.writer, v); err != nil {
 			return err
 		}
 	}
 	if v.due() {
-		return x.write(ctx, f, v, head)
+		return x.write(ctx, f.writer, v, head)
 	}
 	// Nothing to do, unless a command was left. Whoever leaves one wakes the run after
 	// that, so look under the lock of the write.
-	tx, err := f.BeginTx(ctx, nil)
+	tx, err := f.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -203,11 +209,11 @@ func (x *index) bindKeyOf(ctx context.Context, to execer, v *View) error {
 // bindKey records which run a keyed call is about to make. The row may be wrong
 // if the call dies; whoever finds it looks for the run.
 func (x *index) bindKey(ctx context.Context, owner string, o Once, id ID, now time.Time) error {
-	conn, err := x.open(ctx)
+	f, err := x.open(ctx)
 	if err != nil {
 		return err
 	}
-	return x.bind(ctx, conn, owner, o, id, now)
+	return x.bind(ctx, f.writer, owner, o, id, now)
 }
 
 func (x *index) bind(ctx context.Context, conn execer, owner string, o Once, id ID, at time.Time) error {
@@ -245,20 +251,20 @@ func (x *index) head(ctx context.Context, id ID) (journal.Head, bool) {
 
 // wake marks a run as one to look at.
 func (x *index) wake(ctx context.Context, id ID) error {
-	conn, err := x.open(ctx)
+	f, err := x.open(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = conn.ExecContext(ctx, `UPDATE runs SET busy = 1 WHERE run_id = ?`, id)
+	_, err = f.writer.ExecContext(ctx, `UPDATE runs SET busy = 1 WHERE run_id = ?`, id)
 	return err
 }
 
 // rest marks a run as one that nobody can do anything with.
 func (x *index) rest(ctx context.Context, id ID) error {
-	conn, err := x.complete(ctx)
+	f, err := x.complete(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = conn.ExecContext(ctx, `UPDATE runs SET busy = 0 WHERE run_id = ?`, id)
+	_, err = f.writer.ExecContext(ctx, `UPDATE runs SET busy = 0 WHERE run_id = ?`, id)
 	return err
 }

@@ -52,7 +52,7 @@ func (x *index) reconcile(ctx context.Context, f *indexFile) error {
 		if _, err := x.store.find(id); err == nil {
 			continue // published meanwhile
 		}
-		if _, err := f.ExecContext(ctx, `DELETE FROM runs WHERE run_id = ?`, id); err != nil {
+		if _, err := f.writer.ExecContext(ctx, `DELETE FROM runs WHERE run_id = ?`, id); err != nil {
 			return err
 		}
 	}
@@ -87,7 +87,7 @@ func (x *index) add(ctx context.Context, f *indexFile, ids []ID) error {
 		}
 		all = append(all, found{v, head})
 	}
-	tx, err := f.BeginTx(ctx, nil)
+	tx, err := f.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}

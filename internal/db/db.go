@@ -88,6 +88,19 @@ func Open(ctx context.Context, path string, o Options) (*sql.DB, error) {
 	return db, nil
 }
 
+// Writer gives a second way into a file that Open has opened, of one connection. What is
+// written through it waits its turn here, and not inside of SQLite with a connection in
+// its hand, so that the readers always find one free.
+func Writer(path string, synchronous Synchronous) (*sql.DB, error) {
+	connector, err := connectorFor(path, synchronous)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
 // connectorFor makes connections with our settings. WAL is not among them: it is a
 // property of the file.
 func connectorFor(path string, synchronous Synchronous) (driver.Connector, error) {
