@@ -13,6 +13,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/gantry-run/gantry/agents"
+	"github.com/gantry-run/gantry/agents/sessions"
+	"github.com/gantry-run/gantry/board"
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/git"
 	"github.com/gantry-run/gantry/internal/proc"
@@ -42,6 +45,10 @@ type app struct {
 	guard    *guard.Guard
 	launches *launch.Service
 	jobs     *jobs.Service
+	agents   agents.Registry
+	sessions *sessions.Sessions
+	board    func() (*board.Board, error) // opens it at the first call
+	closers  []func() error               // of what was opened on demand
 	server   *mcp.Server
 	stop     context.CancelFunc // of the goroutines that project and tend
 	stopped  sync.WaitGroup
@@ -93,6 +100,10 @@ func (c *cli) open(u use) (*app, error) {
 	if a.jobs, err = a.newJobs(supervisor, handOff); err != nil {
 		return nil, err
 	}
+	if a.agents, a.sessions, err = a.newSessions(supervisor); err != nil {
+		return nil, err
+	}
+	a.board = sync.OnceValues(func() (*board.Board, error) { return a.openBoard(g) })
 	a.launches = launch.NewService(launch.Options{
 		Store: a.store, Engine: a.engine, Git: g, Specs: specs.Files(), Root: c.config.Root, AllRoots: c.config.AllRoots || u.anyPath,
 		AnyPath: u.anyPath, Taskcards: c.config.Taskcards,
@@ -191,6 +202,9 @@ func (a *app) close() error {
 	errs = append(errs, a.engine.Close(ctx))
 	a.stop()
 	a.stopped.Wait()
+	for _, c := range a.closers {
+		errs = append(errs, c())
+	}
 	flush, done := context.WithTimeout(context.Background(), 2*time.Second)
 	defer done()
 	return errors.Join(append(errs, a.tel.Shutdown(flush), a.store.Close())...)

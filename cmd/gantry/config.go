@@ -36,6 +36,10 @@ type config struct {
 	HTTP        web      `toml:"http"`
 	Tasks       tasks    `toml:"tasks"`
 	LogArgs     bool     `toml:"span_arguments" flag:"span-arguments" help:"put the redacted arguments of a call on its span"`
+
+	// Lists of tables, in the file alone: config_tables.go.
+	Projects  []projectTable  `toml:"projects"`
+	Executors []executorTable `toml:"executors"`
 }
 
 // web is the table [http]: settings of gantry serve.
@@ -71,6 +75,9 @@ func settingsOf(v reflect.Value, table string) (out []setting) {
 		if field.Kind() == reflect.Struct {
 			out = append(out, settingsOf(field, table+tag.Get("toml")+".")...)
 			continue
+		}
+		if tag.Get("flag") == "" {
+			continue // a list of tables
 		}
 		out = append(out, setting{table + tag.Get("toml"), tag.Get("flag"), tag.Get("default"), tag.Get("help"), field})
 	}
@@ -150,6 +157,9 @@ func (c *config) settle(env []string) error {
 	}
 	if t := c.Tasks; t.MaxJobs < 1 || t.Capture < 0 || t.Capture > 50 || t.RingLines < 1 || t.RingBytes < 1 || t.KeepFinished < 1 {
 		return fault.New(fault.ConfigInvalid, "in [tasks], capture_seconds is 0 to 50, the others are at least 1")
+	}
+	if err := c.checkTables(); err != nil {
+		return err
 	}
 	if c.StateDir == "" {
 		c.StateDir = filepath.Join(stateHome(env), "gantry")

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"github.com/gantry-run/gantry/internal/fault"
 )
 
 const configurationFile = "../../docs/configuration.md"
@@ -41,14 +43,67 @@ The file is the one that ` + "`--config FILE`" + ` names, else ` + "`gantry/gant
 		fmt.Fprintf(&b, "| `%s` | `--%s` | %s | %s | %s |\n", s.Key, s.Flag, kind, standard, help)
 	}
 	b.WriteString(`
-A file that changes two of them:
+Two kinds of table may be there several times. They have no flags.
+`)
+	documentTable(&b, "projects", "a project of the board", reflect.TypeFor[projectTable]())
+	documentTable(&b, "executors", "an agent of yours, which may be any command", reflect.TypeFor[executorTable]())
+	b.WriteString(`
+A file that changes two settings and adds one of each:
 
 ` + "```toml" + `
 rate_limit = 300
-toolsets = ["launch"]
+toolsets = ["launch", "board"]
+
+[[projects]]
+name = "shop"
+repos = [{ path = "/home/me/shop-api", name = "api" }, { path = "/home/me/shop-web", name = "web" }]
+
+[[executors]]
+name = "SCRIPT"
+command = ["./agent.sh", "{prompt}"]
 ` + "```" + `
 `)
 	return b.String()
+}
+
+// documentTable writes the keys of a table that may be there several times.
+func documentTable(b *strings.Builder, name, is string, table reflect.Type) {
+	fmt.Fprintf(b, "\n## [[%s]]\n\n%s.\n\n| key | value | meaning |\n|---|---|---|\n", name, strings.ToUpper(is[:1])+is[1:])
+	for i := range table.NumField() {
+		f := table.Field(i)
+		kind := map[reflect.Kind]string{reflect.String: "text", reflect.Bool: "true or false", reflect.Slice: "list"}[f.Type.Kind()]
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", f.Tag.Get("toml"), kind, f.Tag.Get("help"))
+	}
+}
+
+func TestTablesOfTheConfigurationAreRead(t *testing.T) {
+	c := loaded(t, `[[projects]]
+name = "shop"
+repos = [{ path = "/a/api" }, { path = "/b/web", name = "site" }]
+[[executors]]
+name = "SCRIPT"
+command = ["./agent.sh", "{prompt}"]
+variants = ["FAST"]
+[[executors]]
+name = "OTHER"
+command = ["other"]
+output = "jsonl"`)
+	if p := c.projects(); len(p) != 1 || p[0].Name != "shop" || len(p[0].Repos) != 2 || p[0].Repos[1].Name != "site" || p[0].Repos[0].Path != "/a/api" {
+		t.Errorf("%+v", p)
+	}
+	if e := c.customAgents(); len(e) != 2 || e[0].Name != "SCRIPT" || len(e[0].Command) != 2 || e[0].Variants[0] != "FAST" || e[1].Output != "jsonl" {
+		t.Errorf("%+v", e)
+	}
+	for _, bad := range []string{`[[projects]]`, "[[projects]]\nname = \"x\"\nrepos = [{ path = \"here\" }]", "[[executors]]\nname = \"X\"", "[[executors]]\ncomand = [\"x\"]"} {
+		home := t.TempDir()
+		write(t, filepath.Join(home, "gantry", "gantry.toml"), bad+"\n")
+		c := &cli{std: streams{}, env: []string{"XDG_CONFIG_HOME=" + home, "HOME=/nonexistent"}}
+		set := pflag.NewFlagSet("gantry", pflag.ContinueOnError)
+		c.config.bind(set)
+		if err := c.load(set); !fault.Is(err, fault.ConfigInvalid) {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
 }
 
 func TestConfigurationDocumentSaysWhatTheSettingsAre(t *testing.T) {

@@ -6,8 +6,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/gantry-run/gantry/agents/entries"
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/mcpserver"
+	"github.com/gantry-run/gantry/mcpserver/boardtools"
 	"github.com/gantry-run/gantry/mcpserver/launchtools"
 	"github.com/gantry-run/gantry/mcpserver/tasktools"
 	"github.com/gantry-run/gantry/mcpserver/tool"
@@ -19,7 +21,7 @@ type toolset struct {
 	name         string // serverInfo.name of a server that serves it alone
 	instructions string
 	tools        func() ([]tool.Tool, error)
-	resources    tool.Resources
+	resources    tool.Resources // nil: none
 }
 
 // toolsets returns every toolset by the name that --toolsets gives it.
@@ -32,7 +34,18 @@ func (a *app) toolsets() map[string]toolset {
 		tasktools.Toolset: {tasktools.ServerName, tasktools.Instructions(capture), func() ([]tool.Tool, error) {
 			return tasktools.Tools(tasktools.Deps{Jobs: a.jobs, Capture: capture})
 		}, tasktools.Resources{Jobs: a.jobs}},
+		boardtools.Toolset: {boardtools.ServerName, boardtools.Instructions, a.boardTools, nil},
 	}
+}
+
+func (a *app) boardTools() ([]tool.Tool, error) {
+	b, err := a.board()
+	if err != nil {
+		return nil, err
+	}
+	return boardtools.Tools(boardtools.Deps{
+		Board: b, Sessions: a.sessions, Entries: entries.New(a.sessionsDir()), Executors: a.working, Root: a.cfg.Root,
+	})
 }
 
 // offer returns a server of the named toolsets.
@@ -54,12 +67,17 @@ func (a *app) offer(names []string, readOnly bool) (*mcp.Server, error) {
 			o.Instructions += "\n"
 		}
 		o.Instructions += set.instructions
-		resources = append(resources, set.resources)
+		if set.resources != nil {
+			resources = append(resources, set.resources)
+		}
 		if len(names) == 1 {
 			o.Name = set.name
 		}
 	}
-	o.Tools, o.Resources = distinct(o.Tools), tool.Join(resources...)
+	o.Tools = distinct(o.Tools)
+	if resources != nil {
+		o.Resources = tool.Join(resources...)
+	}
 	return mcpserver.New(o), nil
 }
 

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/gantry-run/gantry/agents"
+	"github.com/gantry-run/gantry/agents/sessions"
+	"github.com/gantry-run/gantry/board"
+	"github.com/gantry-run/gantry/internal/git"
+	"github.com/gantry-run/gantry/internal/proc"
+	"github.com/gantry-run/gantry/runs"
+)
+
+// newSessions returns the agents and their sessions.
+func (a *app) newSessions(supervisor *proc.Supervisor) (agents.Registry, *sessions.Sessions, error) {
+	registry, err := agents.CLIs(agents.Options{Custom: a.cfg.customAgents()})
+	if err != nil {
+		return nil, nil, err
+	}
+	return registry, sessions.New(sessions.Options{
+		Store: a.store, Engine: a.engine, Supervisor: supervisor, Agents: registry, Dir: a.sessionsDir(),
+	}), nil
+}
+
+// sessionsDir is where the entries of sessions are.
+func (a *app) sessionsDir() string { return filepath.Join(a.cfg.StateDir, "sessions") }
+
+// working returns the agents that work on this machine, by name.
+func (a *app) working(ctx context.Context) []agents.CLI {
+	works := make([]bool, len(a.agents))
+	var asked sync.WaitGroup
+	for i, c := range a.agents {
+		asked.Go(func() { works[i] = c.Probe(ctx, a.env).Works })
+	}
+	asked.Wait()
+	var out []agents.CLI
+	for i, c := range a.agents {
+		if works[i] {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(x, y agents.CLI) int { return cmp.Compare(x.Name(), y.Name()) })
+	return out
+}
+
+// openBoard opens the board, which only some commands need.
+func (a *app) openBoard(g *git.Git) (*board.Board, error) {
+	b, err := board.Open(context.Background(), board.Options{
+		Dir: filepath.Join(a.cfg.StateDir, "board"), Git: g, Sessions: a.sessions, Journals: journals{a.store}, Executors: a.agents,
+		Projects: a.cfg.projects(), Root: a.cfg.Root, Log: a.log,
+	})
+	if err == nil {
+		a.closers = append(a.closers, b.Close)
+	}
+	return b, err
+}
+
+// journals tells the size of runs' journals.
+type journals struct{ store *runs.Store }
+
+// Size implements [board.Journals].
+func (j journals) Size(id runs.ID) int64 {
+	info, err := os.Stat(filepath.Join(j.store.Dir(id), "events.ndjson"))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
