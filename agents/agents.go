@@ -55,8 +55,9 @@ type CLI interface {
 	// could take for an option. It does not look whether the program is there.
 	Turn(Turn) (Invocation, error)
 
-	// Decoder returns a decoder for the output of one turn.
-	Decoder() Decoder
+	// Decoder returns a decoder for the output of one turn that worked in dir; paths
+	// beneath it are shown relative to it.
+	Decoder(dir string) Decoder
 }
 
 // Turn is a prompt to an agent and all that it depends on.
@@ -97,8 +98,9 @@ type Summary struct {
 	Thread      string  `json:"thread_id,omitempty"`    // what the CLI calls the conversation; empty until it said so
 	Model       string  `json:"model,omitempty"`        // the model that answered, if the CLI says which
 	LastMessage string  `json:"last_message,omitempty"` // the last that the agent said, bounded
-	Usage       Usage   `json:"usage"`                  // of this turn
+	Usage       Usage   `json:"usage"`                  // of this turn, unless Cumulative
 	CostUSD     float64 `json:"cost_usd,omitempty"`     // of this turn, 0 when the CLI does not say
+	Cumulative  bool    `json:"cumulative,omitempty"`   // Usage counts the conversation with all its turns: see [Usage.Since]
 	Completed   bool    `json:"completed,omitempty"`    // the CLI said that the turn is complete
 	Failure     string  `json:"failure,omitempty"`      // why the turn failed, as the CLI said; empty when it did not
 }
@@ -110,6 +112,16 @@ type Usage struct {
 	CachedInputTokens int64 `json:"cached_input_tokens"`
 	OutputTokens      int64 `json:"output_tokens"`
 	ReasoningTokens   int64 `json:"reasoning_tokens,omitempty"`
+}
+
+// Since returns what was used beyond an earlier count of the same conversation.
+func (u Usage) Since(earlier Usage) Usage {
+	return Usage{
+		InputTokens:       max(0, u.InputTokens-earlier.InputTokens),
+		CachedInputTokens: max(0, u.CachedInputTokens-earlier.CachedInputTokens),
+		OutputTokens:      max(0, u.OutputTokens-earlier.OutputTokens),
+		ReasoningTokens:   max(0, u.ReasoningTokens-earlier.ReasoningTokens),
+	}
 }
 
 // Probe is what is known of a CLI on this machine.

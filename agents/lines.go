@@ -2,8 +2,6 @@ package agents
 
 import (
 	"bytes"
-	"fmt"
-	"time"
 
 	"github.com/gantry-run/gantry/internal/proc"
 )
@@ -104,37 +102,4 @@ func cut[T string | []byte](b T, max int) int {
 		}
 	}
 	return max
-}
-
-// say returns an entry whose content is text, bounded.
-func say(at time.Time, name EntryName, text string) Entry {
-	text, truncated := bounded(text)
-	e := Entry{Kind: NormalizedEntry, Norm: &Normalized{Timestamp: at, Type: EntryType{Name: name}, Content: text}}
-	if name == ErrorMessage {
-		e.Norm.Type.ErrorType = &ErrorType{OtherError}
-	}
-	if truncated {
-		e.Norm.meta().Truncated = true
-	}
-	return e
-}
-
-func (n *Normalized) meta() *Metadata {
-	if n.Metadata == nil {
-		n.Metadata = new(Metadata)
-	}
-	return n.Metadata
-}
-
-// bounded returns text with its middle left out if it is too long.
-func bounded(text string) (string, bool) {
-	if len(text) <= maxText {
-		return text, false
-	}
-	head := cut(text, maxText/2)
-	tail := len(text) - maxText/2
-	for tail < len(text) && text[tail]&0xC0 == 0x80 {
-		tail++
-	}
-	return fmt.Sprintf("%s\n… %d bytes left out …\n%s", text[:head], tail-head, text[tail:]), true
 }

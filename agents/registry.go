@@ -14,7 +14,7 @@ type Registry []CLI
 // the configuration; one of the user's replaces one of ours of the same name. It fails
 // with a CONFIG_INVALID fault that names the custom agent that is not right.
 func CLIs(o Options) (Registry, error) {
-	all := Registry{}
+	all := Registry{codex{o}, claude{o}, gemini{o}, opencode{o}}
 	for _, c := range o.Custom {
 		made, err := newCustom(c, o)
 		if err != nil {
