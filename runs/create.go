@@ -74,6 +74,15 @@ func (s *Store) Create(ctx context.Context, r StartRequest) (id ID, created bool
 
 func keyName(owner, key string) string { return digest("key", owner, key)[:32] }
 
+// Made returns the run that the request's key has made, if it made one: what Create
+// would answer with. Another hash is IDEMPOTENCY_CONFLICT.
+func (s *Store) Made(ctx context.Context, r StartRequest) (id ID, made bool, err error) {
+	if r.Once == nil {
+		return "", false, nil
+	}
+	return s.keyed(ctx, r)
+}
+
 // keyed finds the run that the request's key has made, if it made one.
 func (s *Store) keyed(ctx context.Context, r StartRequest) (ID, bool, error) {
 	id, at, err := s.index.byKey(ctx, r.Owner, r.Once.Key)

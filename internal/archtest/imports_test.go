@@ -18,6 +18,7 @@ type layer struct{ pkg, may string }
 var layers = []layer{
 	{"internal/fault", ""},
 	{"internal/lazyregexp", ""},
+	{"internal/proc/proctest", ""},
 	{"internal/proc", "internal/fault"},
 	{"internal/git", "internal/fault internal/lazyregexp internal/proc"},
 	{"internal/journal", "internal/fault"},

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gantry-run/gantry/internal/proc/proctest"
 )
 
 func TestWithoutKeepAProcessEndsWithItsServer(t *testing.T) {
@@ -27,7 +29,7 @@ func TestWithoutKeepAProcessEndsWithItsServer(t *testing.T) {
 	if took := end.Ended.Sub(began); took > 2*time.Second || end.PID != st.PID || end.Signal != "SIGKILL" || end.StoppedBy != ByOwner || end.Stopped != Killed {
 		t.Errorf("%+v after %v", end, took)
 	}
-	if left := marked(tokenVariable + "=" + r.Token); len(left) > 0 {
+	if left := proctest.Marked(tokenVariable + "=" + r.Token); len(left) > 0 {
 		t.Errorf("%v live", left)
 	}
 }
@@ -132,7 +134,7 @@ func TestAnOrphanIsStoppedWithAllThatEscaped(t *testing.T) {
 	if err != nil || st.State != Lost || st.Stopped != Graceful || st.StoppedBy != ByRequest || st.Swept == 0 {
 		t.Errorf("%+v, %v", st, err)
 	}
-	if left := marked(tokenVariable + "=" + r.Token); len(left) > 0 {
+	if left := proctest.Marked(tokenVariable + "=" + r.Token); len(left) > 0 {
 		t.Errorf("%v live", left)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gantry-run/gantry/internal/proc/proctest"
 )
 
 // TestMain lets the test binary be what the program is in life: a shim, or a server
@@ -29,7 +31,7 @@ func TestMain(m *testing.M) {
 	mark := "GANTRY_TEST=" + strconv.Itoa(os.Getpid())
 	testEnv = append(testEnv, mark)
 	code := m.Run()
-	if left := marked(mark); len(left) > 0 {
+	if left := proctest.Marked(mark); len(left) > 0 {
 		fmt.Fprintln(os.Stderr, "processes survive the tests:", left)
 		code = 1
 	}
@@ -95,19 +97,6 @@ func startServer(t testing.TB, dir, key string, spec ProcSpec) (*exec.Cmd, *os.F
 	w.Close()
 	t.Cleanup(func() { r.Close(); cmd.Process.Kill(); cmd.Wait() })
 	return cmd, r
-}
-
-// marked returns the living processes that were started with a variable.
-func marked(variable string) (pids []int) {
-	stats, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, path := range stats {
-		pid, _ := strconv.Atoi(strings.Split(path, "/")[2])
-		b, _ := os.ReadFile(path)
-		if strings.Contains("\x00"+string(b), "\x00"+variable+"\x00") {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
 }
 
 // supervisor returns a supervisor on a new folder. After the test nothing that it

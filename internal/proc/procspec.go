@@ -29,6 +29,9 @@ type ProcSpec struct {
 	Grace   time.Duration `json:"grace,omitempty"`   // from the request to stop to the kill, where a caller names none; 5 s when 0
 	Timeout time.Duration `json:"timeout,omitempty"` // stopped after this; never when 0
 	Output  Limits        `json:"output"`
+	// Nice is the niceness that it takes on when it lasts longer than a moment, with all
+	// that it starts: [Nice] when 0, 19 at most.
+	Nice int `json:"nice,omitempty"`
 
 	// MaxProcesses bounds how many processes it may have at once, 0 for no bound.
 	// It is exact where a cgroup can be made with the pids controller. Elsewhere it
@@ -78,6 +81,9 @@ func (s ProcSpec) completed() (ProcSpec, error) {
 	}
 	if s.Grace <= 0 {
 		s.Grace = defaultProcGrace
+	}
+	if s.Nice == 0 {
+		s.Nice = Nice
 	}
 	switch {
 	case s.Output.Bytes == 0:

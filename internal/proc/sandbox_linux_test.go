@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gantry-run/gantry/internal/proc/proctest"
 )
 
 func TestTheSandboxHidesTheHomeAndGuardsAllButTheProject(t *testing.T) {
@@ -78,12 +80,12 @@ func TestAForkBombIsStopped(t *testing.T) {
 	dir, _ := s.folder("k")
 	r, _ := readRecord(dir)
 	variable := tokenVariable + "=" + r.Token
-	until(t, "no bomb", func() bool { return len(marked(variable)) > 100 })
+	until(t, "no bomb", func() bool { return len(proctest.Marked(variable)) > 100 })
 	st, err := s.Stop(t.Context(), "k", time.Millisecond)
 	if err != nil || st.State != Exited || st.Swept < 50 {
 		t.Errorf("%+v, %v", st, err)
 	}
-	if left := marked(variable); len(left) > 0 {
+	if left := proctest.Marked(variable); len(left) > 0 {
 		t.Errorf("%d live", len(left))
 	}
 }

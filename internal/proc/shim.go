@@ -152,7 +152,7 @@ func (s *shim) begin() error {
 			Exit: -1, Started: time.Now().UTC(), Output: spec.Output,
 		},
 		Shim: identify(os.Getpid()), Sessions: []int{os.Getpid()}, Token: s.req.Token, Owner: s.req.Owner,
-		ErrorsApart: spec.ErrorsApart, Cgroup: cgroupPath(s.req.Token), Grace: int64(spec.Grace), Timeout: int64(spec.Timeout),
+		ErrorsApart: spec.ErrorsApart, Cgroup: cgroupPath(s.req.Token), Grace: int64(spec.Grace), Timeout: int64(spec.Timeout), Nice: spec.Nice,
 	}
 	theirs, err := s.openOutput()
 	if err != nil {

@@ -82,6 +82,7 @@ type record struct {
 	Cgroup   string   `json:"cgroup,omitempty"`  // path of its cgroup
 	Grace    int64    `json:"grace,omitempty"`   // nanoseconds
 	Timeout  int64    `json:"timeout,omitempty"` // nanoseconds
+	Nice     int      `json:"nice,omitempty"`    // once it has lasted a moment
 
 	ErrorsApart bool `json:"errors_apart,omitempty"` // the spec's
 }

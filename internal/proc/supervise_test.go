@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/internal/proc/proctest"
 )
 
 func TestAProcessIsSeenFromItsStartToItsEnd(t *testing.T) {
@@ -179,7 +180,7 @@ func TestStopEndsTheWholeTree(t *testing.T) {
 			if err != nil || st.State != Exited || st.Stopped != c.stopped || st.StoppedBy != ByRequest {
 				t.Errorf("%+v, %v", st, err)
 			}
-			if left := marked(tokenVariable + "=" + r.Token); len(left) > 0 {
+			if left := proctest.Marked(tokenVariable + "=" + r.Token); len(left) > 0 {
 				t.Errorf("%v live", left)
 			}
 			if again, err := s.Stop(t.Context(), "k", time.Second); err != nil || again.Stopped != st.Stopped {

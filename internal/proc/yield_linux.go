@@ -17,7 +17,7 @@ func niceness(pid int) (int, error) {
 // yieldSession makes the shim's session yield as a whole: a kernel that groups by
 // session shares the processor among those, and niceness counts within one only. The
 // kernel takes but a few of these changes a second of all users together.
-func yieldSession() bool {
-	err := os.WriteFile("/proc/self/autogroup", []byte(strconv.Itoa(yieldNice)), 0)
+func yieldSession(nice int) bool {
+	err := os.WriteFile("/proc/self/autogroup", []byte(strconv.Itoa(nice)), 0)
 	return !errors.Is(err, unix.EAGAIN)
 }

@@ -161,13 +161,13 @@ func TestAStartIsNotLeftHalfDone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, _, err := p.create(t.Context(), Ask{}, inv, false)
+	id, _, _, err := p.create(t.Context(), Ask{}, inv, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	p.spawn(gone, id, inv, false)
+	p.spawn(gone, id, proc.ProcSpec{Name: inv.Program, Args: inv.Argv[1:], Dir: inv.Dir, Env: inv.Env})
 	if j, _ := p.over(id); j.State != Exited {
 		t.Errorf("%+v", j)
 	}

@@ -3,9 +3,11 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/proc"
+	"github.com/gantry-run/gantry/internal/proc/proctest"
 	"github.com/gantry-run/gantry/runs"
 	"github.com/gantry-run/gantry/runs/local"
 	"github.com/gantry-run/gantry/targets"
@@ -23,8 +26,16 @@ func TestMain(m *testing.M) {
 	if proc.IsShim(os.Args) {
 		os.Exit(proc.Shim(os.Args))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if left := proctest.Marked(testMark()); len(left) > 0 {
+		fmt.Fprintln(os.Stderr, "processes survive the tests:", left)
+		code = 1
+	}
+	os.Exit(code)
 }
+
+// testMark is in the environment of everything that these tests start.
+func testMark() string { return "GANTRY_TEST=" + strconv.Itoa(os.Getpid()) }
 
 // patience is how long anything may take before a test gives up.
 const patience = 30 * time.Second
@@ -58,7 +69,7 @@ func newLab(t testing.TB) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &lab{t: t, root: dir + "/project", state: dir + "/state", env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir + "/home",
+	l := &lab{t: t, root: dir + "/project", state: dir + "/state", env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir + "/home", testMark(),
 		"TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "TRACESTATE=a=b"}}
 	l.allow = targets.AllowFiles{Home: dir + "/home", ConfigHome: dir + "/home/.config"}
 	for name, text := range scripts {

@@ -162,6 +162,20 @@ func TestNoMoreJobsRunAtOnceThanMay(t *testing.T) {
 	p.start("forever", 0, nil) // there is room again
 }
 
+// A call that is made again is answered, also when there is no room for another job.
+func TestARepeatedStartNeedsNoRoom(t *testing.T) {
+	p := newLab(t).open(func(o *Options) { o.MaxJobs = 1 })
+	ask, r := Ask{Once: &runs.Once{Key: "k", Hash: "1"}}, Request{Request: targets.Request{Name: "forever"}}
+	first, err := p.Start(t.Context(), ask, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := p.Start(t.Context(), ask, r); err != nil || again.ID != first.ID {
+		t.Errorf("%+v, %v", again, err)
+	}
+	refused(t, second(p.Start(t.Context(), Ask{}, r)), fault.TooManyJobs)
+}
+
 func TestAStopSaysHowItWent(t *testing.T) {
 	p := newLab(t).open(nil)
 	s := p.start("forever", 0, nil)

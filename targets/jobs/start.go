@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -42,13 +43,15 @@ func (s *Service) Start(ctx context.Context, a Ask, r Request) (Started, error) 
 	if err != nil {
 		return Started{}, err
 	}
-	id, created, err := s.create(ctx, a, inv, r.Keep)
+	id, created, others, err := s.create(ctx, a, inv, r.Keep)
 	if err != nil {
 		return Started{}, err
 	}
 	if created {
 		defer s.o.HandOff.forget(id)
-		s.spawn(ctx, id, inv, r.Keep)
+		s.spawn(ctx, id, proc.ProcSpec{
+			Name: inv.Program, Args: inv.Argv[1:], Dir: inv.Dir, Env: traced(inv.Env, id), Keep: r.Keep, Output: s.o.Output, Nice: nice(others),
+		})
 	}
 	v, err := s.o.Store.Until(ctx, id, begun)
 	if err != nil {
@@ -78,38 +81,51 @@ func (s *Service) started(v *runs.View) (Started, error) {
 	return Started{Job: job, Output: newest(proc.Text(out.Data), MessageBytes), Truncated: out.Offset > 0 || len(proc.Text(out.Data)) > MessageBytes}, nil
 }
 
-// create records the run of a job, unless there are too many.
-func (s *Service) create(ctx context.Context, a Ask, inv targets.Invocation, keep bool) (runs.ID, bool, error) {
+// nice returns the niceness of a job beside others. A crowd has the processor to itself
+// when nobody else wants it, and is in nobody's way: a server with fifty of them answers.
+func nice(others int) int {
+	if others < 2*runtime.NumCPU() {
+		return proc.Nice
+	}
+	return 19
+}
+
+// create records the run of a job, unless there are too many, and returns how many others
+// run.
+func (s *Service) create(ctx context.Context, a Ask, inv targets.Invocation, keep bool) (id runs.ID, created bool, others int, err error) {
 	raw, err := json.Marshal(input{
 		UniqueName: inv.Target.UniqueName, SourceName: inv.Target.SourceName, Runner: inv.Target.Runner, Command: inv.Command,
 		Args: append([]string{}, inv.Args...), Cwd: inv.Cwd, FilePath: inv.Target.FilePath, Keep: keep,
 	})
 	if err != nil {
-		return "", false, err
+		return "", false, 0, err
 	}
 	flow, err := workflow()
 	if err != nil {
-		return "", false, err
+		return "", false, 0, err
 	}
 	s.starting.Lock()
 	defer s.starting.Unlock()
+	r := runs.StartRequest{
+		ID: runs.NewID(s.o.Now()), Kind: runs.Target, Workflow: flow, Input: raw, Root: s.rootID(), Owner: a.Owner, Once: s.here(a.Once), CallID: a.CallID, Tool: a.Tool,
+	}
 	running, err := s.unfinished(ctx, func(v *runs.View) bool { return v.Created.Root == s.rootID() })
 	if err != nil {
-		return "", false, err
+		return "", false, 0, err
+	}
+	if id, made, err := s.o.Store.Made(ctx, r); made || err != nil {
+		return id, false, len(running), err
 	}
 	if len(running) >= s.o.MaxJobs {
-		return "", false, fault.Retry(fault.TooManyJobs, "%d tasks run already, the most that may at once", len(running)).
+		return "", false, 0, fault.Retry(fault.TooManyJobs, "%d tasks run already, the most that may at once", len(running)).
 			WithDetails(map[string]int{"running": len(running), "max_jobs": s.o.MaxJobs})
 	}
-	want := runs.NewID(s.o.Now())
-	s.o.HandOff.expect(want)
-	id, created, err := s.o.Engine.Start(ctx, runs.StartRequest{
-		ID: want, Kind: runs.Target, Workflow: flow, Input: raw, Root: s.rootID(), Owner: a.Owner, Once: s.here(a.Once), CallID: a.CallID, Tool: a.Tool,
-	})
+	s.o.HandOff.expect(r.ID)
+	id, created, err = s.o.Engine.Start(ctx, r)
 	if err != nil || !created {
-		s.o.HandOff.forget(want)
+		s.o.HandOff.forget(r.ID)
 	}
-	return id, created, err
+	return id, created, len(running), err
 }
 
 // here makes a request one of this root: the same words mean another target under
@@ -124,12 +140,10 @@ func (s *Service) here(o *runs.Once) *runs.Once {
 
 // spawn starts the process of a run that was just created, and tells the worker. The
 // worker records how that went, so there is no error here.
-func (s *Service) spawn(ctx context.Context, id runs.ID, inv targets.Invocation, keep bool) {
+func (s *Service) spawn(ctx context.Context, id runs.ID, spec proc.ProcSpec) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), spawnTime)
 	defer cancel()
-	st, err := s.o.Supervisor.Ensure(ctx, string(id), proc.ProcSpec{
-		Name: inv.Program, Args: inv.Argv[1:], Dir: inv.Dir, Env: traced(inv.Env, id), Keep: keep, Output: s.o.Output,
-	})
+	st, err := s.o.Supervisor.Ensure(ctx, string(id), spec)
 	s.o.HandOff.started(id).settle(st, err)
 }
 
