@@ -212,7 +212,11 @@ func (d *Drive) Close(ctx context.Context) error {
 	path := filepath.Join(d.store.Dir(d.id), "snapshot.json")
 	raw, err := d.view.Snapshot()
 	if old, _ := os.ReadFile(path); err == nil && !bytes.Equal(old, raw) {
-		err = journal.WriteFileAtomic(d.store.disk, path, raw)
+		write := journal.ReplaceFile
+		if d.view.Kind.Durable() {
+			write = journal.WriteFileAtomic
+		}
+		err = write(d.store.disk, path, raw)
 	}
 	return errors.Join(err, d.store.index.put(ctx, d.view, head))
 }

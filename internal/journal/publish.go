@@ -40,7 +40,7 @@ func WriteFileAtomic(fsys FS, path string, data []byte) error {
 // WriteFileVia is WriteFileAtomic whose unfinished file is tmp, which must not exist
 // and be on the same file system.
 func WriteFileVia(fsys FS, tmp, path string, data []byte) error {
-	if err := writeFlushed(fsys, tmp, data); err != nil {
+	if err := write(fsys, tmp, data, true); err != nil {
 		fsys.Remove(tmp)
 		return err
 	}
@@ -51,13 +51,27 @@ func WriteFileVia(fsys FS, tmp, path string, data []byte) error {
 	return fsys.SyncDir(filepath.Dir(path))
 }
 
-func writeFlushed(fsys FS, path string, data []byte) error {
+// ReplaceFile is WriteFileAtomic that flushes nothing: a crash of the program leaves the
+// old content or the new, a power cut may leave neither. It is for what can be made anew.
+func ReplaceFile(fsys FS, path string, data []byte) error {
+	tmp := filepath.Join(filepath.Dir(path), TempPrefix+filepath.Base(path)+"-"+rand.Text())
+	err := write(fsys, tmp, data, false)
+	if err == nil {
+		err = fsys.Rename(tmp, path)
+	}
+	if err != nil {
+		fsys.Remove(tmp)
+	}
+	return err
+}
+
+func write(fsys FS, path string, data []byte, flushed bool) error {
 	f, err := fsys.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
-	if err == nil {
+	if err == nil && flushed {
 		err = f.Sync()
 	}
 	if closed := f.Close(); err == nil {

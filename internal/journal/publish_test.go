@@ -54,6 +54,25 @@ func TestPublishDirRefusesToReplaceAnEmptyFolder(t *testing.T) {
 	}
 }
 
+func TestReplaceFileReplacesAndLeavesNothingBehind(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	for _, want := range []string{"one", "two, which is longer", ""} {
+		if err := ReplaceFile(Disk{}, path, []byte(want)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("%q, %v, want %q", got, err, want)
+		}
+	}
+	if err := ReplaceFile(Disk{}, dir, nil); err == nil {
+		t.Error("a folder was replaced")
+	}
+	if entries, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(entries) != 1 {
+		t.Errorf("%v %v", entries, err)
+	}
+}
+
 func TestWriteFileAtomicReplacesAndLeavesNothingBehind(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "snapshot.json")
