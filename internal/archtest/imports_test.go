@@ -59,8 +59,10 @@ var layers = []layer{
 	{"board/changes", "internal/fault internal/git"},
 	{"board", "agents agents/sessions board/changes internal/db internal/fault internal/git internal/proc runs"},
 
+	{"internal/rest", "internal/fault"},
 	{"telemetry", "internal/db internal/fault internal/lazyregexp runs"},
 	{"telemetry/outbox", "runs telemetry"},
+	{"telemetry/api", "internal/fault internal/lazyregexp internal/rest runs telemetry"},
 	{"telemetry/export", "telemetry"},
 
 	{"mcpserver/guard", "internal/fault runs specs telemetry validate"},
