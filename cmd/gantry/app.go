@@ -20,7 +20,6 @@ import (
 	"github.com/gantry-run/gantry/internal/git"
 	"github.com/gantry-run/gantry/internal/proc"
 	"github.com/gantry-run/gantry/launch"
-	"github.com/gantry-run/gantry/launch/gates"
 	"github.com/gantry-run/gantry/mcpserver/guard"
 	"github.com/gantry-run/gantry/runs"
 	"github.com/gantry-run/gantry/runs/local"
@@ -28,6 +27,7 @@ import (
 	"github.com/gantry-run/gantry/targets"
 	"github.com/gantry-run/gantry/targets/jobs"
 	"github.com/gantry-run/gantry/telemetry"
+	"github.com/gantry-run/gantry/telemetry/export"
 )
 
 // adoptEvery is how often a process looks for runs whose driver is gone.
@@ -35,37 +35,42 @@ const adoptEvery = 3 * time.Second
 
 // app is the program: every part, joined.
 type app struct {
-	cfg      config
-	env      []string
-	log      *slog.Logger
-	redactor *telemetry.Redactor
-	store    *runs.Store
-	engine   *local.Engine
-	tel      *telemetry.Telemetry
-	guard    *guard.Guard
-	launches *launch.Service
-	jobs     *jobs.Service
-	agents   agents.Registry
-	sessions *sessions.Sessions
-	board    func() (*board.Board, error) // opens it at the first call
-	closers  []func() error               // of what was opened on demand
-	server   *mcp.Server
-	stop     context.CancelFunc // of the goroutines that project and tend
-	stopped  sync.WaitGroup
+	cfg        config
+	env        []string
+	log        *slog.Logger
+	redactor   *telemetry.Redactor
+	store      *runs.Store
+	engine     *local.Engine
+	tel        *telemetry.Telemetry
+	exporters  *export.Exporters
+	projected  sync.Map // runs.ID → size of its journal when it was read into telemetry
+	supervisor *proc.Supervisor
+	guard      *guard.Guard
+	launches   *launch.Service
+	jobs       *jobs.Service
+	agents     agents.Registry
+	sessions   *sessions.Sessions
+	board      func() (*board.Board, error) // opens it at the first call
+	closers    []func() error               // of what was opened on demand
+	server     *mcp.Server
+	stop       context.CancelFunc // of the goroutines that project and tend
+	stopped    sync.WaitGroup
 }
 
 // use says what a command needs of the app.
 type use struct {
-	adopt   bool // take runs that nobody drives
-	anyPath bool // a person is asking: repositories may be anywhere
-	noLimit bool // calls of a person are not counted
-	quiet   bool // a person reads standard error: only what they should act on
+	adopt   bool     // take runs that nobody drives
+	anyPath bool     // a person is asking: repositories may be anywhere
+	noLimit bool     // calls of a person are not counted
+	scraped bool     // /metrics is served
+	quiet   bool     // a person reads standard error: only what they should act on
+	secrets []string // besides those of the environment: masked wherever text leaves
 }
 
 // open joins the parts. Close the app.
 func (c *cli) open(u use) (*app, error) {
 	a := &app{cfg: c.config, env: c.env}
-	a.redactor = telemetry.NewRedactor(telemetry.SecretsFromEnv(c.env)).WithRoots(c.config.Root, c.config.StateDir)
+	a.redactor = telemetry.NewRedactor(append(telemetry.SecretsFromEnv(c.env), u.secrets...)).WithRoots(c.config.Root, c.config.StateDir)
 	level := slog.LevelInfo
 	switch {
 	case c.config.Verbose:
@@ -78,7 +83,7 @@ func (c *cli) open(u use) (*app, error) {
 	if a.store, err = runs.OpenStore(c.config.StateDir, runs.StoreOptions{Log: a.log}); err != nil {
 		return nil, err
 	}
-	if a.tel, err = a.openTelemetry(); err != nil {
+	if err = a.openTelemetry(u.scraped); err != nil {
 		return nil, err
 	}
 	g, err := git.New(git.Options{Env: c.env, Schemes: c.config.GitSchemes})
@@ -89,18 +94,18 @@ func (c *cli) open(u use) (*app, error) {
 	if u.adopt {
 		adopt = adoptEvery
 	}
-	supervisor, err := proc.NewSupervisor(proc.SupervisorOptions{Dir: filepath.Join(c.config.StateDir, "procs"), Home: proc.Getenv(c.env, "HOME")})
+	a.supervisor, err = proc.NewSupervisor(proc.SupervisorOptions{Dir: filepath.Join(c.config.StateDir, "procs"), Home: proc.Getenv(c.env, "HOME")})
 	if err != nil {
 		return nil, err
 	}
 	handOff := new(jobs.HandOff)
 	workers := launch.Workers(launch.WorkerOptions{Git: g})
-	workers[jobs.WorkerName] = jobs.Worker(jobs.WorkerOptions{Store: a.store, Supervisor: supervisor, HandOff: handOff})
+	workers[jobs.WorkerName] = jobs.Worker(jobs.WorkerOptions{Store: a.store, Supervisor: a.supervisor, HandOff: handOff})
 	a.engine = local.New(local.Options{Store: a.store, Workers: workers, Parallel: c.config.Parallel, Adopt: adopt, Log: a.log})
-	if a.jobs, err = a.newJobs(supervisor, handOff); err != nil {
+	if a.jobs, err = a.newJobs(handOff); err != nil {
 		return nil, err
 	}
-	if a.agents, a.sessions, err = a.newSessions(supervisor); err != nil {
+	if a.agents, a.sessions, err = a.newSessions(a.supervisor); err != nil {
 		return nil, err
 	}
 	a.board = sync.OnceValues(func() (*board.Board, error) { return a.openBoard(g) })
@@ -130,62 +135,16 @@ func (c *cli) open(u use) (*app, error) {
 }
 
 // newJobs returns the service of the project's tasks.
-func (a *app) newJobs(supervisor *proc.Supervisor, handOff *jobs.HandOff) (*jobs.Service, error) {
+func (a *app) newJobs(handOff *jobs.HandOff) (*jobs.Service, error) {
 	project, err := targets.Open(a.cfg.Root, targets.Options{Env: a.env, Allowlist: allowFiles(a.env), AskJust: a.cfg.Tasks.AskJust})
 	if err != nil {
 		return nil, err
 	}
 	t := a.cfg.Tasks
 	return jobs.NewService(jobs.Options{
-		Store: a.store, Engine: a.engine, Supervisor: supervisor, Project: project, HandOff: handOff, Root: a.cfg.Root, AllRoots: a.cfg.AllRoots,
+		Store: a.store, Engine: a.engine, Supervisor: a.supervisor, Project: project, HandOff: handOff, Root: a.cfg.Root, AllRoots: a.cfg.AllRoots,
 		MaxJobs: t.MaxJobs, Output: proc.Limits{Bytes: int64(t.RingBytes), Lines: t.RingLines}, Keep: t.KeepFinished,
 	}), nil
-}
-
-func (a *app) openTelemetry() (*telemetry.Telemetry, error) {
-	names := map[string][]string{}
-	for _, set := range specs.Toolsets() {
-		tools, err := specs.Tools(set)
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range tools {
-			names[set] = append(names[set], t.Name)
-		}
-	}
-	var gateNames []string
-	for _, g := range gates.All() {
-		gateNames = append(gateNames, g.Name)
-	}
-	return telemetry.Open(context.Background(), telemetry.Options{
-		Version: version, DBPath: filepath.Join(a.cfg.StateDir, "telemetry.db"), Redactor: a.redactor, Logger: a.log,
-		Tools: names, Gates: gateNames, SpanArguments: a.cfg.LogArgs,
-	})
-}
-
-// projectEvery is how often runs are turned into records, spans and metrics.
-const projectEvery = 2 * time.Second
-
-// project follows the newest runs. It reads their journals; nobody waits for it.
-func (a *app) project(ctx context.Context) {
-	tick := time.NewTicker(projectEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-		page, err := a.store.List(ctx, runs.Filter{Limit: 50})
-		for _, r := range page.Runs {
-			if err = a.tel.Project(ctx, r.ID, a.store.Events(r.ID, a.tel.Projected(r.ID))); err != nil {
-				break
-			}
-		}
-		if err != nil && ctx.Err() == nil {
-			a.log.Warn("runs could not be turned into records", "error", err.Error())
-		}
-	}
 }
 
 // close ends the program in order: tasks end that end with it, runs that are under way go
@@ -207,6 +166,9 @@ func (a *app) close() error {
 	}
 	flush, done := context.WithTimeout(context.Background(), 2*time.Second)
 	defer done()
+	if a.exporters.Any() { // nobody else may be there to tell of the last events
+		a.tellCatchUp(flush)
+	}
 	return errors.Join(append(errs, a.tel.Shutdown(flush), a.store.Close())...)
 }
 

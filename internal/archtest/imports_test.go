@@ -49,7 +49,7 @@ var layers = []layer{
 
 	{"targets", "internal/fault internal/lazyregexp internal/proc"},
 	{"targets/jobs", "internal/fault internal/proc runs specs targets"},
-	{"worktree", "internal/fault internal/git internal/lazyregexp internal/proc targets targets/jobs"},
+	{"worktree", "internal/fault internal/git internal/lazyregexp internal/proc runs targets targets/jobs"},
 	{"clients", "internal/fault"},
 
 	{"agents", "internal/fault internal/lazyregexp internal/proc"},
@@ -73,13 +73,14 @@ var layers = []layer{
 	{"mcpserver/launchtools", "internal/fault launch launch/dossier launch/quickstart mcpserver/guard mcpserver/tool runs specs telemetry " +
 		"validate"},
 	{"mcpserver/tasktools", "internal/fault mcpserver/guard mcpserver/tool specs targets targets/jobs"},
+	{"mcpserver/worktreetools", "internal/fault mcpserver/guard mcpserver/tool specs targets/jobs worktree"},
 	{"mcpserver/boardtools", "agents agents/entries agents/sessions board board/changes internal/fault mcpserver/guard mcpserver/tool runs " +
 		"specs"},
 	{"mcpserver", "internal/fault mcpserver/guard mcpserver/httpfront mcpserver/stdio mcpserver/tool specs telemetry"},
 
 	{"cmd/gantry", "agents agents/entries agents/sessions board internal/fault internal/git internal/proc launch launch/dossier launch/gates " +
-		"mcpserver mcpserver/boardtools mcpserver/guard " +
-		"mcpserver/launchtools mcpserver/stdio mcpserver/tasktools mcpserver/tool runs runs/local specs targets targets/jobs telemetry validate"},
+		"mcpserver mcpserver/boardtools mcpserver/guard mcpserver/httpfront " +
+		"mcpserver/launchtools mcpserver/stdio mcpserver/tasktools mcpserver/tokens mcpserver/tool runs runs/local specs targets targets/jobs telemetry telemetry/export validate"},
 
 	{"internal/codextest", ""},
 	{"internal/crashtest", ""},
