@@ -21,11 +21,11 @@
 package sessions
 
 import (
-	"context"
+	"log/slog"
 	"time"
 
 	"github.com/gantry-run/gantry/agents"
-	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/agents/entries"
 	"github.com/gantry-run/gantry/internal/proc"
 	"github.com/gantry-run/gantry/runs"
 )
@@ -33,11 +33,28 @@ import (
 // Options are what Sessions need.
 type Options struct {
 	Store      *runs.Store
-	Engine     runs.Engine
+	Engine     runs.Engine // not needed by [Workers]
 	Supervisor *proc.Supervisor
 	Agents     agents.Registry
-	Dir        string // folder of the state of sessions beside their runs: "<state>/sessions"
+	Custom     []agents.Custom // the user's agents, of which a session remembers its own
+	Entries    *entries.Store
+	Dir        string   // folder of the state of sessions beside their runs: "<state>/sessions"
+	Env        []string // the server's environment
 	Now        func() time.Time
+	Log        *slog.Logger
+}
+
+func (o Options) completed() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Entries == nil {
+		o.Entries = entries.New(o.Dir)
+	}
+	return o
 }
 
 // Sessions is what can be asked of sessions. Its methods may be called concurrently, and
@@ -47,12 +64,7 @@ type Options struct {
 type Sessions struct{ o Options }
 
 // New returns Sessions.
-func New(o Options) *Sessions {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return &Sessions{o}
-}
+func New(o Options) *Sessions { return &Sessions{o.completed()} }
 
 // Ask says who makes a mutating request, and under which idempotency key.
 type Ask struct {
@@ -84,10 +96,12 @@ type StartRequest struct {
 	// Labels are recorded with the run, such as the attempt that the session belongs to.
 	Labels map[string]string
 
+	// Under is a folder that Dir must be in; empty for anywhere.
+	Under string
 	// Thread is a conversation of the CLI's to go on with, which Gantry did not start.
 	Thread string
-	// View is the folder in which the files of package sessions' view are kept, absolute;
-	// empty for none.
+	// View is the folder of a task store (package taskstore) in which the session's
+	// files are kept as well, absolute; empty for none.
 	View string
 }
 
@@ -105,13 +119,15 @@ const (
 // Session is one conversation.
 type Session struct {
 	ID         runs.ID
-	Thread     string // what the CLI calls it; empty until it said so
+	Name       string // what the CLI called it first; the id until it said so, and for one that never does
+	Thread     string // what the CLI calls it now; empty until it said so
 	Title      string
 	State      State
 	Executor   string
 	Variant    string // of the first turn
 	Model      string
 	Dir        string
+	ConfigFile string
 	Labels     map[string]string
 	Created    time.Time
 	Updated    time.Time
@@ -120,6 +136,8 @@ type Session struct {
 	Last       Turn    // the newest
 	Queued     *Queued // the message that waits for the end of the turn; nil for none
 	LastResult string  // the last that the agent said at the end of a turn, bounded
+	View       string  // folder of the task store that shows it; empty for none
+	Archive    string  // where its files went when it was archived, relative to View; empty for nowhere
 }
 
 // TurnState is how a turn is.
@@ -161,57 +179,3 @@ type Queued struct {
 	// Turn is the turn that the message has become at once, since none was under way.
 	Turn *Turn
 }
-
-// Start begins a session and returns when its first turn is recorded; the agent itself
-// starts then. It is INVALID_INPUT for an empty prompt, a folder that is not there, and an
-// executor or a variant that is not known. It is idempotent on the id and on the key.
-func (s *Sessions) Start(ctx context.Context, r StartRequest) (Session, error) {
-	return Session{}, unmade
-}
-
-// Send gives a session its next prompt and returns when the turn is recorded. While a turn
-// is under way it is RUN_LOCKED, retryable: [Sessions.Queue] is for that. An archived
-// session is ILLEGAL_STATE, an unknown one SESSION_NOT_FOUND.
-func (s *Sessions) Send(ctx context.Context, a Ask, id runs.ID, prompt, variant string) (Turn, error) {
-	return Turn{}, unmade
-}
-
-// Queue leaves a message that becomes a turn when the turn under way is complete; it is
-// thrown away if that fails or is stopped. It replaces a message that waits. When no turn
-// is under way it becomes one at once.
-func (s *Sessions) Queue(ctx context.Context, a Ask, id runs.ID, prompt, variant string) (Queued, error) {
-	return Queued{}, unmade
-}
-
-// Unqueue throws the message away that waits, if there is one.
-func (s *Sessions) Unqueue(ctx context.Context, a Ask, id runs.ID) error { return unmade }
-
-// Stop ends the turn under way and all that it started, and returns when it is over:
-// SIGINT, SIGTERM, SIGKILL, some seconds apart; with force SIGKILL at once. A session
-// without a turn under way is stopped already, and no error.
-func (s *Sessions) Stop(ctx context.Context, a Ask, id runs.ID, force bool) (Session, error) {
-	return Session{}, unmade
-}
-
-// Archive ends a session for good. While a turn is under way it is RUN_LOCKED, unless force
-// says to stop that first. An archived session is archived already, and no error.
-func (s *Sessions) Archive(ctx context.Context, a Ask, id runs.ID, force bool) (Session, error) {
-	return Session{}, unmade
-}
-
-// Get returns a session, or SESSION_NOT_FOUND.
-func (s *Sessions) Get(owner string, id runs.ID) (Session, error) { return Session{}, unmade }
-
-// Find returns the session that is called so: by its id, or by the CLI's name of the
-// conversation.
-func (s *Sessions) Find(owner, name string) (Session, error) { return Session{}, unmade }
-
-// Turns returns the turns of a session in their order.
-func (s *Sessions) Turns(owner string, id runs.ID) ([]Turn, error) { return nil, unmade }
-
-// Wait returns the session when enough is true of it, or fails when ctx ends.
-func (s *Sessions) Wait(ctx context.Context, owner string, id runs.ID, enough func(Session) bool) (Session, error) {
-	return Session{}, unmade
-}
-
-var unmade = fault.New(fault.Internal, "not there yet")

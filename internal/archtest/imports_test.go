@@ -54,7 +54,8 @@ var layers = []layer{
 
 	{"agents", "internal/fault internal/lazyregexp internal/proc"},
 	{"agents/entries", "agents internal/fault"},
-	{"agents/sessions", "agents agents/entries internal/fault internal/journal internal/proc runs specs"},
+	{"agents/taskstore", "agents internal/fault internal/journal internal/lazyregexp internal/proc"},
+	{"agents/sessions", "agents agents/entries agents/taskstore internal/fault internal/journal internal/proc runs specs"},
 
 	{"board/changes", "internal/fault internal/git"},
 	{"board", "agents agents/sessions board/changes internal/db internal/fault internal/git internal/proc runs"},
