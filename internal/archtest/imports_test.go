@@ -64,6 +64,7 @@ var layers = []layer{
 	{"telemetry", "internal/db internal/fault internal/lazyregexp runs"},
 	{"telemetry/outbox", "runs telemetry"},
 	{"telemetry/api", "internal/fault internal/lazyregexp internal/rest runs telemetry"},
+	{"telemetry/export/exporttest", ""},
 	{"telemetry/export", "telemetry"},
 
 	{"mcpserver/guard", "internal/fault runs specs telemetry validate"},
@@ -81,7 +82,7 @@ var layers = []layer{
 
 	{"cmd/gantry", "agents agents/entries agents/sessions board internal/fault internal/git internal/proc launch launch/dossier launch/gates " +
 		"mcpserver mcpserver/boardtools mcpserver/guard mcpserver/httpfront " +
-		"mcpserver/launchtools mcpserver/stdio mcpserver/tasktools mcpserver/tokens mcpserver/tool runs runs/local specs targets targets/jobs telemetry telemetry/export validate"},
+		"mcpserver/launchtools mcpserver/stdio mcpserver/tasktools mcpserver/tokens mcpserver/tool mcpserver/worktreetools runs runs/local specs targets targets/jobs telemetry telemetry/export validate worktree"},
 
 	{"internal/codextest", ""},
 	{"internal/crashtest", ""},
