@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,13 +102,17 @@ func (c *cli) open(u use) (*app, error) {
 	handOff := new(jobs.HandOff)
 	workers := launch.Workers(launch.WorkerOptions{Git: g})
 	workers[jobs.WorkerName] = jobs.Worker(jobs.WorkerOptions{Store: a.store, Supervisor: a.supervisor, HandOff: handOff})
+	talk, err := a.sessionOptions()
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(workers, sessions.Workers(talk))
 	a.engine = local.New(local.Options{Store: a.store, Workers: workers, Parallel: c.config.Parallel, Adopt: adopt, Log: a.log})
 	if a.jobs, err = a.newJobs(handOff); err != nil {
 		return nil, err
 	}
-	if a.agents, a.sessions, err = a.newSessions(a.supervisor); err != nil {
-		return nil, err
-	}
+	talk.Engine = a.engine
+	a.agents, a.sessions = talk.Agents, sessions.New(talk)
 	a.board = sync.OnceValues(func() (*board.Board, error) { return a.openBoard(g) })
 	a.launches = launch.NewService(launch.Options{
 		Store: a.store, Engine: a.engine, Git: g, Specs: specs.Files(), Root: c.config.Root, AllRoots: c.config.AllRoots || u.anyPath,

@@ -12,19 +12,16 @@ import (
 	"github.com/gantry-run/gantry/agents/sessions"
 	"github.com/gantry-run/gantry/board"
 	"github.com/gantry-run/gantry/internal/git"
-	"github.com/gantry-run/gantry/internal/proc"
 	"github.com/gantry-run/gantry/runs"
 )
 
-// newSessions returns the agents and their sessions.
-func (a *app) newSessions(supervisor *proc.Supervisor) (agents.Registry, *sessions.Sessions, error) {
-	registry, err := agents.CLIs(agents.Options{Custom: a.cfg.customAgents()})
-	if err != nil {
-		return nil, nil, err
-	}
-	return registry, sessions.New(sessions.Options{
-		Store: a.store, Engine: a.engine, Supervisor: supervisor, Agents: registry, Dir: a.sessionsDir(),
-	}), nil
+// sessionOptions returns what sessions need, without the engine.
+func (a *app) sessionOptions() (sessions.Options, error) {
+	custom := a.cfg.customAgents()
+	registry, err := agents.CLIs(agents.Options{Custom: custom})
+	return sessions.Options{
+		Store: a.store, Supervisor: a.supervisor, Agents: registry, Custom: custom, Dir: a.sessionsDir(), Env: a.env, Log: a.log,
+	}, err
 }
 
 // sessionsDir is where the entries of sessions are.
