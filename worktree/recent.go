@@ -11,7 +11,7 @@ import (
 // The bounds of what is shown of the last task.
 const (
 	recentLines = 20
-	recentChars = 2000
+	recentBytes = 1000 // of the output, and of the errors
 )
 
 // recent returns the end of the output of the task that was started last.
@@ -29,15 +29,21 @@ func (t *Tree) recent(ctx context.Context, owner string) []item {
 			last = j
 		}
 	}
-	out, err := t.o.Jobs.Output(ctx, owner, last.PID, jobs.OutputRequest{Lines: recentLines})
+	out, err := t.o.Jobs.Streams(last, recentBytes)
 	if err != nil {
 		return nil
 	}
-	said := strings.Join(out.Lines, "\n")
-	if r := []rune(said); len(r) > recentChars {
-		said = string(r[len(r)-recentChars:])
+	said := tail(out.Stdout)
+	if errs := tail(out.Stderr); errs != "" {
+		said = strings.TrimPrefix(said+"\n"+errs, "\n")
 	}
 	return []item{{text: fmt.Sprintf("`%s` %s\n\n%s", line(last.Command), ending(last), fenced(said))}}
+}
+
+// tail returns the last lines of an output.
+func tail(text string) string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-recentLines):], "\n")
 }
 
 // ending says how a task is.

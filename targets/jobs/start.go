@@ -20,8 +20,11 @@ import (
 type Request struct {
 	targets.Request
 	Wait     time.Duration      // how long to wait for the end
+	Timeout  time.Duration      // it is stopped after this; never when 0
 	Keep     bool               // goes on when the server that starts it ends
 	Progress func(lines string) // is told of new output during the wait; may be nil
+
+	ErrorsApart bool // its standard error is kept apart: see [Service.Streams]
 }
 
 // Started is a job that was started, now or by an earlier call with the same key.
@@ -51,6 +54,7 @@ func (s *Service) Start(ctx context.Context, a Ask, r Request) (Started, error) 
 		defer s.o.HandOff.forget(id)
 		s.spawn(ctx, id, proc.ProcSpec{
 			Name: inv.Program, Args: inv.Argv[1:], Dir: inv.Dir, Env: traced(inv.Env, id), Keep: r.Keep, Output: s.o.Output, Nice: nice(others),
+			Timeout: r.Timeout, ErrorsApart: r.ErrorsApart,
 		})
 	}
 	v, err := s.o.Store.Until(ctx, id, begun)
