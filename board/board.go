@@ -68,6 +68,7 @@ type Board struct {
 	o       Options
 	db      *sql.DB
 	changes *changes.Reader
+	known   known
 }
 
 // Ask says who makes a mutating request, and under which idempotency key. The same key,
@@ -250,6 +251,8 @@ type AttemptRepo struct {
 	Worktree     string // absolute
 	TargetBranch string
 	BaseCommit   string // where the attempt's branch began
+
+	path string // of the repository
 }
 
 // AttemptPage is a piece of the list of a task's attempts, newest first.
@@ -323,18 +326,24 @@ const (
 	KeptUnreadable  KeptReason = "unreadable"  // git could not say what is there
 )
 
-// Sessions is what the board needs of the agents' sessions. [sessions.Sessions] is it.
+// Sessions is what the board needs of the agents' sessions, as [sessions.Sessions] has it.
 type Sessions interface {
+	// Start begins a session under the id of the request, once.
 	Start(ctx context.Context, r sessions.StartRequest) (sessions.Session, error)
+	// Stop ends the turn under way, if there is one, and returns when it is over.
 	Stop(ctx context.Context, a sessions.Ask, id runs.ID, force bool) (sessions.Session, error)
+	// Get returns a session, or SESSION_NOT_FOUND.
 	Get(owner string, id runs.ID) (sessions.Session, error)
 }
 
-// Journals tells how long the journal of a run is: 0 for a run that is not there.
-// [runs.Store] does.
-type Journals interface{ Size(id runs.ID) int64 }
+// Journals is what the board needs of [runs.Store].
+type Journals interface {
+	// Size returns the bytes of the journal of a run, 0 for a run that is not there.
+	Size(id runs.ID) int64
+}
 
-// Executors finds an agent by its name. [agents.Registry] does.
+// Executors is what the board needs of [agents.Registry].
 type Executors interface {
+	// Find returns the agent of a name.
 	Find(name string) (agents.CLI, error)
 }

@@ -11,8 +11,6 @@
 package changes
 
 import (
-	"context"
-
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/git"
 )
@@ -25,19 +23,45 @@ type Worktree struct {
 	Base   string // commit to compare with when the branch is gone
 }
 
-// Guard bounds a list of changes; what exceeds any one of the bounds is blocked. A bound
-// of 0 does not bound.
+// Guard bounds a list of changes; what exceeds any one of the bounds is blocked. A
+// negative bound does not bound.
 type Guard struct {
 	Files int
 	Lines int   // added and deleted
 	Bytes int64 // of the changed files
 }
 
-// The guards that can be chosen.
-func Safe() Guard     { return Guard{200, 10_000, 20 << 20} }
+// Safe returns a guard for small contexts.
+func Safe() Guard { return Guard{200, 10_000, 20 << 20} }
+
+// Balanced returns the guard that is used when none is chosen.
 func Balanced() Guard { return Guard{500, 25_000, 50 << 20} }
-func Relaxed() Guard  { return Guard{1000, 60_000, 150 << 20} }
-func Off() Guard      { return Guard{} }
+
+// Relaxed returns a guard for large contexts.
+func Relaxed() Guard { return Guard{1000, 60_000, 150 << 20} }
+
+// Off returns a guard that blocks nothing.
+func Off() Guard { return Guard{-1, -1, -1} }
+
+// Preset returns the guard of a name: safe, balanced, relaxed or off.
+func Preset(name string) (Guard, error) {
+	switch name {
+	case "safe":
+		return Safe(), nil
+	case "balanced":
+		return Balanced(), nil
+	case "relaxed":
+		return Relaxed(), nil
+	case "off":
+		return Off(), nil
+	}
+	return Guard{}, fault.New(fault.InvalidInput, "%.40q is no diff guard", name).WithHint("use safe, balanced, relaxed or off")
+}
+
+// exceeded reports whether the changes are more than the guard allows.
+func (g Guard) exceeded(s Summary) bool {
+	return g.Files >= 0 && s.FileCount > g.Files || g.Lines >= 0 && s.Added+s.Deleted > g.Lines || g.Bytes >= 0 && s.TotalBytes > g.Bytes
+}
 
 // Reason says why something is blocked.
 type Reason string
@@ -69,8 +93,10 @@ type FileChange struct {
 	NewMode string // "" for a deleted file; 120000 is a link, 160000 a submodule
 	Added   int    // lines
 	Deleted int
-	Binary  bool // no lines are counted: it holds NUL bytes, or is larger than 16 MiB
+	Binary  bool // no lines are counted: it holds NUL bytes, or more than 16 MiB
 	Bytes   int64
+
+	path, from string // in the worktree, as they are
 }
 
 // List is what changed.
@@ -133,21 +159,3 @@ type Reader struct {
 
 // New returns a Reader.
 func New(g *git.Git, guard Guard) *Reader { return &Reader{g, guard} }
-
-var unmade = fault.New(fault.Internal, "not there yet")
-
-// List returns the changes of the worktrees.
-func (r *Reader) List(ctx context.Context, trees []Worktree, force bool) (List, error) {
-	return List{}, unmade
-}
-
-// Patch returns the changes of paths.
-func (r *Reader) Patch(ctx context.Context, trees []Worktree, q PatchRequest) (Patch, error) {
-	return Patch{}, unmade
-}
-
-// File returns a piece of a file. A file that is not there is INVALID_INPUT, and so is what
-// is no file.
-func (r *Reader) File(ctx context.Context, trees []Worktree, q FileRequest) (File, error) {
-	return File{}, unmade
-}

@@ -17,12 +17,13 @@ type DiffSpec struct {
 	Paths     []string // only these, from dir; all when empty
 	Renames   bool     // a file that was deleted and one like it that was added are one, renamed
 	MaxText   int64    // larger files, in bytes, count as binary: nobody reads their lines; 512 MiB when 0
+	Prefix    string   // before the paths of a patch, such as "name/"
 }
 
 // diffOptions make a diff depend on the two sides only.
 var diffOptions = []string{
 	"--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--full-index",
-	"--src-prefix=a/", "--dst-prefix=b/", "--unified=3", "--inter-hunk-context=0", "--diff-algorithm=myers", "--indent-heuristic",
+	"--unified=3", "--inter-hunk-context=0", "--diff-algorithm=myers", "--indent-heuristic",
 	"--submodule=short", ignoreDirt, "-O/dev/null",
 }
 
@@ -70,7 +71,7 @@ func (g *Git) diff(ctx context.Context, dir string, d DiffSpec, max int, format 
 		c.args = append(c.args, "-c", "core.bigFileThreshold="+strconv.FormatInt(d.MaxText, 10))
 	}
 	c.args = append(append(append(c.args, "diff"), diffOptions...), renames(d.Renames)...)
-	c.args = append(append(c.args, format...), "--end-of-options")
+	c.args = append(append(c.args, format...), "--src-prefix=a/"+d.Prefix, "--dst-prefix=b/"+d.Prefix, "--end-of-options")
 	c.args = append(append(append(c.args, sides...), "--"), d.Paths...)
 	return g.runTree(ctx, c)
 }

@@ -53,6 +53,16 @@ func (g *Git) IsBare(ctx context.Context, dir string) (bool, error) {
 	return out == "true\n", err
 }
 
+// Top returns the top folder of the work tree that dir is in, as git sees it. Outside of
+// one it fails with REPO_NOT_FOUND.
+func (g *Git) Top(ctx context.Context, dir string) (string, error) {
+	out, err := g.run(ctx, in(dir, "rev-parse", "--path-format=absolute", "--show-toplevel"))
+	if f := (*failure)(nil); errors.As(err, &f) || errors.Is(err, os.ErrNotExist) {
+		return "", fault.New(fault.RepoNotFound, "the folder is not in a git repository").Because(err)
+	}
+	return strings.TrimSuffix(out, "\n"), err
+}
+
 // Main returns the top folder of the repository that dir is in: of its main work tree, or
 // of the one that dir is in when there is no main one. Outside a work tree it fails with
 // REPO_NOT_FOUND.
@@ -233,4 +243,17 @@ func (g *Git) ListFiles(ctx context.Context, dir, revision string) ([]File, erro
 		files = append(files, File{Path: path, Mode: fields[0], SHA: fields[2], Size: size})
 	}
 	return files, nil
+}
+
+// ResolveBranch returns the commit that a branch of dir is at: a local one of the name, or
+// else that of origin. Without either it fails with REF_NOT_FOUND.
+func (g *Git) ResolveBranch(ctx context.Context, dir, branch string) (string, error) {
+	if err := CheckRef(branch); err != nil {
+		return "", err
+	}
+	sha, err := g.commitOf(ctx, dir, "refs/heads/"+branch)
+	if fault.Is(err, fault.RefNotFound) {
+		sha, err = g.commitOf(ctx, dir, "refs/remotes/origin/"+branch)
+	}
+	return sha, err
 }
