@@ -54,9 +54,9 @@ func TestTasksToolsAreThoseOfTheSeedInItsOrder(t *testing.T) {
 func TestTasksArgumentsAndResultsHaveTheNamesOfTheSeed(t *testing.T) {
 	for name, want := range map[string]struct{ in, required, out string }{
 		"list_tasks":  {"runner cwd limit cursor", "", "tasks problems next_cursor"},
-		"status":      {"", "", "running"},
+		"status":      {"", "", "running not_shown"},
 		"task_start":  {"unique_name args env cwd wait_for_exit_seconds keep idempotency_key request_id", "unique_name", "state pid exit_code signal error initial_output truncated"},
-		"task_status": {"unique_name", "unique_name", "jobs"},
+		"task_status": {"unique_name", "unique_name", "jobs not_shown"},
 		"task_output": {"pid lines show_truncation from", "pid", "pid lines total_lines total_bytes truncated buffer_full next_from"},
 		"task_stop":   {"pid grace_period idempotency_key request_id", "pid", "pid status message grace_period_used"},
 	} {

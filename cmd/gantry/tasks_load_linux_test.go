@@ -55,6 +55,13 @@ func TestFiftyTasksAtOnceEndRightInBoundedMemory(t *testing.T) {
 	eventually(t, "all tasks end", func() bool {
 		return !slices.ContainsFunc(p.taskJobs(), func(j taskJob) bool { return j.State == "running" })
 	})
+	var all struct {
+		Running  []taskJob
+		NotShown int `json:"not_shown"`
+	}
+	if err := json.Unmarshal(p.must("status", args{}), &all); err != nil || all.NotShown == 0 || len(all.Running)+all.NotShown != len(want) {
+		t.Errorf("status shows %d and leaves out %d of %d: %v", len(all.Running), all.NotShown, len(want), err)
+	}
 	for pid, e := range want {
 		var r struct{ Contents []struct{ Text string } }
 		a := p.request("resources/read", map[string]any{"uri": fmt.Sprintf("job://%d", pid)})

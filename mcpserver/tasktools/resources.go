@@ -69,13 +69,13 @@ func (r Resources) Read(ctx context.Context, who guard.Caller, uri string) (tool
 	}
 	var result any
 	if n.scheme == statusScheme {
-		j, err := r.Jobs.Find(ctx, who.Token, n.pid)
+		j, err := r.Jobs.Find(ctx, who.Owner(), n.pid)
 		if err != nil {
 			return tool.Content{}, err
 		}
 		result = jobOut(j, time.Now())
 	} else {
-		o, err := r.Jobs.Output(ctx, who.Token, n.pid, jobs.OutputRequest{From: n.from})
+		o, err := r.Jobs.Output(ctx, who.Owner(), n.pid, jobs.OutputRequest{From: n.from})
 		if err != nil {
 			return tool.Content{}, err
 		}
@@ -93,9 +93,9 @@ func (r Resources) Changes(ctx context.Context, who guard.Caller, uri string) (i
 		return nil, err
 	}
 	if n.scheme == logScheme {
-		return r.Jobs.Growth(ctx, who.Token, n.pid)
+		return r.Jobs.Growth(ctx, who.Owner(), n.pid)
 	}
-	events, err := r.Jobs.Watch(ctx, who.Token, n.pid)
+	events, err := r.Jobs.Watch(ctx, who.Owner(), n.pid)
 	if err != nil {
 		return nil, err
 	}

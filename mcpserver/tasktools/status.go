@@ -14,7 +14,8 @@ import (
 type nothing struct{}
 
 type statusOut struct {
-	Running []job `json:"running"`
+	Running  []job `json:"running"`
+	NotShown int   `json:"not_shown,omitempty"`
 }
 
 type job struct {
@@ -34,7 +35,8 @@ type job struct {
 func (d Deps) status(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, _ nothing) (statusOut, error) {
 		all, err := d.Jobs.Jobs(ctx, c.Owner())
-		return statusOut{listed(all, time.Now())}, err
+		shown := listed(all, time.Now())
+		return statusOut{shown, len(all) - len(shown)}, err
 	})
 }
 

@@ -14,12 +14,14 @@ type taskStatusIn struct {
 }
 
 type taskStatusOut struct {
-	Jobs []job `json:"jobs"`
+	Jobs     []job `json:"jobs"`
+	NotShown int   `json:"not_shown,omitempty"`
 }
 
 func (d Deps) taskStatus(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, in taskStatusIn) (taskStatusOut, error) {
 		all, err := d.Jobs.Named(ctx, c.Owner(), in.UniqueName)
-		return taskStatusOut{listed(all, time.Now())}, err
+		shown := listed(all, time.Now())
+		return taskStatusOut{shown, len(all) - len(shown)}, err
 	})
 }
