@@ -102,7 +102,8 @@ type Summary struct {
 	CostUSD     float64 `json:"cost_usd,omitempty"`     // of this turn, 0 when the CLI does not say
 	Cumulative  bool    `json:"cumulative,omitempty"`   // Usage counts the conversation with all its turns: see [Usage.Since]
 	Completed   bool    `json:"completed,omitempty"`    // the CLI said that the turn is complete
-	Failure     string  `json:"failure,omitempty"`      // why the turn failed, as the CLI said; empty when it did not
+	Failure     string  `json:"failure,omitempty"`      // why the turn failed, as an event said; empty when none did
+	Complaint   string  `json:"complaint,omitempty"`    // the last complaint on standard error: the reason of a turn that failed without a Failure
 }
 
 // Usage counts the tokens of a turn. Cached ones are part of the input, those of

@@ -164,10 +164,16 @@ func (n *notes) claudeResult(b claudeBlock) Entry {
 		text.WriteString(part.Text)
 	}
 	e := n.finish(b.UseID, !b.IsError, text.String())
-	if b.IsError && strings.HasPrefix(text.String(), "Claude requested permissions") {
+	if b.IsError && denied(text.String()) {
 		*e.Norm.Type.Status = ToolStatus{State: ToolDenied, Reason: short(text.String())}
 	}
 	return e
+}
+
+// denied reports whether a tool was not used because nobody allowed it. There is no field
+// that says so.
+func denied(result string) bool {
+	return strings.HasPrefix(result, "Claude requested permissions") || strings.Contains(result, "requires approval")
 }
 
 type claudeInput struct {

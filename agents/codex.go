@@ -216,8 +216,8 @@ func (n *notes) codexTool(it codexItem, state ToolState) Entry {
 	switch {
 	case state == ToolCreated:
 	case it.Error.Message != "":
-		a.Tool = &ToolResult{Type: "markdown", Value: short(it.Error.Message)}
-	case len(it.Result) > 0:
+		a.Tool = markdown(it.Error.Message)
+	case len(it.Result) > 0 && string(it.Result) != "null":
 		a.Tool = &ToolResult{Type: "json", Value: jsonValue(it.Result)}
 	}
 	return n.use(it.ID, name, clip(name, 200), a, state)

@@ -146,9 +146,14 @@ func (d *plain) Line(raw []byte, stderr bool, at time.Time) []Entry {
 	e := d.say(AssistantMessage, string(raw))
 	if d.said.Len() < maxText {
 		d.said.WriteString(e.Norm.Content + "\n")
-		d.sum.LastMessage = strings.TrimSuffix(short(d.said.String()), "\n")
 	}
 	return []Entry{e}
+}
+
+func (d *plain) Summary() Summary {
+	s := d.sum
+	s.LastMessage = strings.TrimSuffix(short(d.said.String()), "\n")
+	return s
 }
 
 // sessionFields are the names that CLIs have for the id of a conversation.

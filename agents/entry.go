@@ -134,19 +134,19 @@ const (
 type Action struct {
 	Name ActionName `json:"action"`
 
-	Path        string       `json:"path,omitempty"`        // FileRead, FileEdit: as the agent wrote it, under the working directory made relative
-	Changes     []FileChange `json:"changes,omitempty"`     // FileEdit
-	Command     string       `json:"command,omitempty"`     // CommandRun
-	Run         *RunResult   `json:"-"`                     // CommandRun, when it is over; "result"
-	Query       string       `json:"query,omitempty"`       // Search
-	URL         string       `json:"url,omitempty"`         // WebFetch
-	ToolName    string       `json:"tool_name,omitempty"`   // AnyTool
-	Arguments   any          `json:"arguments,omitempty"`   // AnyTool: JSON as the agent sent it
-	Tool        *ToolResult  `json:"-"`                     // AnyTool, when it is over; "result"
-	Description string       `json:"description,omitempty"` // TaskCreate, OtherAction
-	Plan        string       `json:"plan,omitempty"`        // PlanPresentation
-	Todos       []Todo       `json:"todos,omitempty"`       // TodoManagement
-	Operation   string       `json:"operation,omitempty"`   // TodoManagement: write, update
+	Path        string          `json:"path,omitempty"`        // FileRead, FileEdit: as the agent wrote it, under the working directory made relative
+	Changes     []FileChange    `json:"changes,omitempty"`     // FileEdit
+	Command     string          `json:"command,omitempty"`     // CommandRun
+	Run         *RunResult      `json:"-"`                     // CommandRun, when it is over; "result"
+	Query       string          `json:"query,omitempty"`       // Search
+	URL         string          `json:"url,omitempty"`         // WebFetch
+	ToolName    string          `json:"tool_name,omitempty"`   // AnyTool
+	Arguments   json.RawMessage `json:"arguments,omitempty"`   // AnyTool: as the agent sent it
+	Tool        *ToolResult     `json:"-"`                     // AnyTool, when it is over; "result"
+	Description string          `json:"description,omitempty"` // TaskCreate, OtherAction
+	Plan        string          `json:"plan,omitempty"`        // PlanPresentation
+	Todos       []Todo          `json:"todos,omitempty"`       // TodoManagement
+	Operation   string          `json:"operation,omitempty"`   // TodoManagement: write, update
 }
 
 // FileChange is one change to a file.
@@ -173,8 +173,14 @@ type ExitStatus struct {
 
 // ToolResult is what a tool answered: markdown text, or json.
 type ToolResult struct {
-	Type  string `json:"type"` // markdown, json
-	Value any    `json:"value"`
+	Type  string          `json:"type"` // markdown, json
+	Value json.RawMessage `json:"value"`
+}
+
+// markdown returns the result that is a text, bounded.
+func markdown(text string) *ToolResult {
+	b, _ := json.Marshal(short(text)) // a string always encodes
+	return &ToolResult{Type: "markdown", Value: b}
 }
 
 // Todo is an item of a to-do list.

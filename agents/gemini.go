@@ -9,9 +9,11 @@ import (
 // gemini is Google's CLI: gemini with --output-format stream-json.
 type gemini struct{ o Options }
 
-func (gemini) Name() string       { return "GEMINI" }
-func (gemini) SupportsMCP() bool  { return true }
-func (gemini) Variants() []string { return []string{"FLASH", "PRO"} } // the names of models
+func (gemini) Name() string      { return "GEMINI" }
+func (gemini) SupportsMCP() bool { return true }
+
+// The variants are the names of models, and the mode that plans and changes nothing.
+func (gemini) Variants() []string { return []string{"FLASH", "PLAN", "PRO"} }
 
 func (g gemini) Probe(ctx context.Context, env []string) Probe {
 	return probe(ctx, g.Name(), "gemini", env, "npm install -g @google/gemini-cli", "--version")
@@ -24,14 +26,17 @@ func (g gemini) Turn(t Turn) (Invocation, error) {
 	if err := t.noConfig(g); err != nil {
 		return Invocation{}, err
 	}
-	mode := "auto_edit"
-	if g.o.FullAccess {
+	mode, variant := "auto_edit", Normalize(t.Variant)
+	switch {
+	case variant == "PLAN":
+		mode, variant = "plan", ""
+	case g.o.FullAccess:
 		mode = "yolo"
 	}
 	args := []string{"--output-format", "stream-json", "--approval-mode", mode}
 	model := t.Model
-	if v := Normalize(t.Variant); v != "" && model == "" {
-		model = strings.ToLower(v)
+	if model == "" {
+		model = strings.ToLower(variant)
 	}
 	if model != "" {
 		args = append(args, "--model", model)

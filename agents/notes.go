@@ -14,24 +14,18 @@ import (
 // notes are what decoders have in common: what the lines so far come to, and the uses
 // of tools that have not ended.
 type notes struct {
-	dir   string
-	at    time.Time // of the line that is being read
-	sum   Summary
-	open  map[string]Entry // by call id
-	stale string           // the last complaint on standard error
+	dir    string
+	at     time.Time // of the line that is being read
+	sum    Summary
+	open   map[string]Entry // by call id
+	errors bool             // the complaint is a line that calls itself an error
 }
 
 // maxOpen is how many uses of tools are remembered at once. An agent has a few; what is
 // forgotten ends as a tool of no name.
 const maxOpen = 1000
 
-func (n *notes) Summary() Summary {
-	s := n.sum
-	if s.Failure == "" && !s.Completed {
-		s.Failure = n.stale
-	}
-	return s
-}
+func (n *notes) Summary() Summary { return n.sum }
 
 // fail records why the turn failed and returns the entry that says so.
 func (n *notes) fail(why string) []Entry {
@@ -123,12 +117,11 @@ func (n *notes) finish(call string, ok bool, result string) Entry {
 		began = n.use(call, "tool", "tool", Action{Name: AnyTool, ToolName: "tool"}, state)
 	}
 	a := *began.Norm.Type.Action
-	result, _ = bounded(result)
 	switch {
 	case a.Name == CommandRun:
-		a.Run = &RunResult{ExitStatus: &ExitStatus{Name: "success", Success: &ok}, Output: result}
+		a.Run = &RunResult{ExitStatus: &ExitStatus{Name: "success", Success: &ok}, Output: short(result)}
 	case a.Name == AnyTool && result != "":
-		a.Tool = &ToolResult{Type: "markdown", Value: result}
+		a.Tool = markdown(result)
 	}
 	return n.use(call, began.Norm.Type.ToolName, began.Norm.Content, a, state)
 }
@@ -142,12 +135,14 @@ func (n *notes) path(p string) string {
 	return p
 }
 
-// complain takes a line of standard error. It is in the raw history; here it counts as
-// the reason of a turn that fails without another one.
+// complain takes a line of standard error, which is in the raw history. The last one that
+// calls itself an error counts, else the last that is neither a warning nor indented.
 func (n *notes) complain(raw []byte) {
-	text := strings.TrimSpace(proc.Text(raw[:min(len(raw), maxText)]))
-	if rest, ok := cutFold(text, "error:"); ok && rest != "" {
-		n.stale = rest
+	line := strings.TrimRight(proc.Text(raw[:min(len(raw), maxText)]), " \t\r\n")
+	if why, ok := cutFold(line, "error:"); ok && why != "" {
+		n.sum.Complaint, n.errors = clip(why, 1000), true
+	} else if _, warns := cutFold(line, "warning"); line != "" && !n.errors && !warns && line[0] != ' ' && line[0] != '\t' {
+		n.sum.Complaint = clip(line, 1000)
 	}
 }
 
@@ -170,7 +165,7 @@ func (d *jsonl) Line(raw []byte, stderr bool, at time.Time) []Entry {
 		d.complain(raw)
 		return nil
 	}
-	trimmed := bytes.TrimSpace(raw)
+	trimmed := bytes.ToValidUTF8(bytes.TrimSpace(raw[:min(len(raw), MaxLine+1)]), []byte("\uFFFD"))
 	switch {
 	case len(trimmed) == 0:
 		return nil
@@ -186,16 +181,13 @@ func (d *jsonl) Line(raw []byte, stderr bool, at time.Time) []Entry {
 // was: what can be understood is.
 func read(raw []byte, into any) { json.Unmarshal(raw, into) }
 
-// jsonValue returns JSON as it is shown: as data when it is short, else as bounded text.
-func jsonValue(raw json.RawMessage) any {
-	if len(raw) == 0 {
-		return nil
-	}
+// jsonValue returns JSON as it is shown: as it is when it is short, else as bounded text.
+func jsonValue(raw json.RawMessage) json.RawMessage {
 	if len(raw) <= maxText {
 		return raw
 	}
-	text, _ := bounded(string(raw))
-	return text
+	b, _ := json.Marshal(short(string(raw))) // a string always encodes
+	return b
 }
 
 func (n *Normalized) meta() *Metadata {

@@ -24,9 +24,11 @@ func (c opencode) Turn(t Turn) (Invocation, error) {
 	if err := t.noConfig(c); err != nil {
 		return Invocation{}, err
 	}
-	args := []string{"run", "--format", "json"}
+	args := []string{"run", "--format", "json", "--thinking"}
 	if Normalize(t.Variant) == "PLAN" {
 		args = append(args, "--agent", "plan")
+	} else if c.o.FullAccess {
+		args = append(args, "--auto")
 	}
 	if t.Model != "" {
 		args = append(args, "--model", t.Model)
@@ -120,9 +122,10 @@ func (n *notes) opencodeUse(e opencodeLine) []Entry {
 	if result == "" {
 		result = s.Error
 	}
-	out := n.finish(e.Part.CallID, s.Status == "completed", result)
-	if run := out.Norm.Type.Action.Run; run != nil && s.Metadata.Exit != nil {
-		run.ExitStatus = &ExitStatus{Name: "exit_code", Code: s.Metadata.Exit}
+	exit := s.Metadata.Exit
+	out := n.finish(e.Part.CallID, s.Status == "completed" && (exit == nil || *exit == 0), result)
+	if run := out.Norm.Type.Action.Run; run != nil && exit != nil {
+		run.ExitStatus = &ExitStatus{Name: "exit_code", Code: exit}
 	}
 	return []Entry{out}
 }
