@@ -80,6 +80,8 @@ var layers = []layer{
 		"specs"},
 	{"mcpserver", "internal/fault mcpserver/guard mcpserver/httpfront mcpserver/stdio mcpserver/tool specs telemetry"},
 
+	{"web", "artifacts internal/fault internal/rest runs validate"},
+
 	{"cmd/gantry", "agents agents/entries agents/sessions board internal/fault internal/git internal/proc launch launch/dossier launch/gates " +
 		"mcpserver mcpserver/boardtools mcpserver/guard mcpserver/httpfront " +
 		"mcpserver/launchtools mcpserver/stdio mcpserver/tasktools mcpserver/tokens mcpserver/tool mcpserver/worktreetools runs runs/local specs targets targets/jobs telemetry telemetry/export validate worktree"},
