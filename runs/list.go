@@ -18,7 +18,7 @@ type Filter struct {
 	State   State
 	Product string
 	Root    string
-	Owner   *string   // nil: everybody's
+	Owner   *string   // whose view: see [Sees]; nil: everybody's
 	Ended   time.Time // only runs that are over and ended after this; zero: any
 	Limit   int       // 1 when it is less
 	Cursor  string    // NextCursor of the page before
@@ -129,7 +129,8 @@ func (f Filter) where() (string, []any, error) {
 		}
 	}
 	if f.Owner != nil {
-		add("owner IN (?, '')", *f.Owner)
+		own, local := seen(*f.Owner)
+		add("owner IN (?, ?)", own, local)
 	}
 	if !f.Ended.IsZero() {
 		add("finished_at > ?", f.Ended.UnixMilli())

@@ -20,31 +20,39 @@ import (
 // command, with one sentence for both; docs/configuration.md is made from it. A flag wins
 // over the file, the file over the default.
 type config struct {
-	Root        string   `toml:"root" flag:"root" help:"project folder that callers work in; paths in their arguments are under it; --cwd is the same (default: the current folder)"`
-	StateDir    string   `toml:"state_dir" flag:"state-dir" help:"folder for runs and records (default: $XDG_STATE_HOME/gantry)"`
-	Toolsets    []string `toml:"toolsets" flag:"toolsets" default:"launch" help:"toolsets to serve"`
-	ReadOnly    bool     `toml:"read_only" flag:"read-only" help:"serve only tools that change nothing"`
-	AllRoots    bool     `toml:"all_roots" flag:"all-roots" help:"show the runs of every root, not only of this one"`
-	RateLimit   int      `toml:"rate_limit" flag:"rate-limit" default:"100" help:"calls a minute for each client; 0 turns the limit off"`
-	MaxInFlight int      `toml:"max_in_flight" flag:"max-in-flight" default:"64" help:"calls under way at once, for all clients together"`
-	Parallel    int      `toml:"parallel" flag:"parallel" default:"4" help:"work items of one node that are executed at once"`
-	NoWorker    bool     `toml:"no_worker" flag:"no-worker" help:"do not start a worker for the runs that are under way when the server exits"`
-	Taskcards   string   `toml:"taskcards" flag:"taskcards" default:"plans/taskcards" help:"folder of the taskcards, under the root"`
-	GitSchemes  []string `toml:"git_schemes" flag:"git-schemes" default:"https,ssh,git" help:"URL schemes that a repository may have"`
-	LogFormat   string   `toml:"log_format" flag:"log-format" default:"json" help:"format of the log on standard error: json or text"`
-	Verbose     bool     `toml:"verbose" flag:"verbose" help:"log more"`
-	HTTP        web      `toml:"http"`
-	Tasks       tasks    `toml:"tasks"`
-	LogArgs     bool     `toml:"span_arguments" flag:"span-arguments" help:"put the redacted arguments of a call on its span"`
+	Root        string        `toml:"root" flag:"root" help:"project folder that callers work in; paths in their arguments are under it; --cwd is the same (default: the current folder)"`
+	StateDir    string        `toml:"state_dir" flag:"state-dir" help:"folder for runs and records (default: $XDG_STATE_HOME/gantry)"`
+	Toolsets    []string      `toml:"toolsets" flag:"toolsets" default:"launch,worktree" help:"toolsets to serve"`
+	ReadOnly    bool          `toml:"read_only" flag:"read-only" help:"serve only tools that change nothing"`
+	AllRoots    bool          `toml:"all_roots" flag:"all-roots" help:"show the runs of every root, not only of this one"`
+	RateLimit   int           `toml:"rate_limit" flag:"rate-limit" default:"100" help:"calls a minute for each client; 0 turns the limit off"`
+	MaxInFlight int           `toml:"max_in_flight" flag:"max-in-flight" default:"64" help:"calls under way at once, for all clients together"`
+	Parallel    int           `toml:"parallel" flag:"parallel" default:"4" help:"work items of one node that are executed at once"`
+	NoWorker    bool          `toml:"no_worker" flag:"no-worker" help:"do not start a worker for the runs that are under way when the server exits"`
+	Taskcards   string        `toml:"taskcards" flag:"taskcards" default:"plans/taskcards" help:"folder of the taskcards, under the root"`
+	GitSchemes  []string      `toml:"git_schemes" flag:"git-schemes" default:"https,ssh,git" help:"URL schemes that a repository may have"`
+	LogFormat   string        `toml:"log_format" flag:"log-format" default:"json" help:"format of the log on standard error: json or text"`
+	Verbose     bool          `toml:"verbose" flag:"verbose" help:"log more"`
+	HTTP        httpTable     `toml:"http"`
+	Tasks       tasks         `toml:"tasks"`
+	Worktree    worktreeTable `toml:"worktree"`
+	LogArgs     bool          `toml:"span_arguments" flag:"span-arguments" help:"put the redacted arguments of a call on its span"`
 
 	// Lists of tables, in the file alone: config_tables.go.
 	Projects  []projectTable  `toml:"projects"`
 	Executors []executorTable `toml:"executors"`
 }
 
-// web is the table [http]: settings of gantry serve.
-type web struct {
-	Addr string `toml:"addr" flag:"addr" default:"127.0.0.1:8787" help:"address that gantry serve listens on"`
+// httpTable is the table [http]: settings of gantry serve.
+type httpTable struct {
+	Addr           string   `toml:"addr" flag:"addr" default:"127.0.0.1:8787" help:"address that gantry serve listens on; one that is not on loopback needs tokens and TLS"`
+	Tokens         string   `toml:"tokens" flag:"tokens" help:"file of bearer tokens, one name:token[:scopes[:expiry]] a line"`
+	TLSCert        string   `toml:"tls_cert" flag:"tls-cert" help:"file of the certificate, in PEM"`
+	TLSKey         string   `toml:"tls_key" flag:"tls-key" help:"file of the certificate's key, in PEM"`
+	InsecureNoTLS  bool     `toml:"insecure_no_tls" flag:"insecure-no-tls" help:"serve without TLS on an address that is not on loopback: a proxy in front has it"`
+	MetricsAddr    string   `toml:"metrics_addr" flag:"metrics-addr" help:"address for /metrics alone, without tokens"`
+	AllowedHosts   []string `toml:"allowed_hosts" flag:"allowed-hosts" help:"names by which the server is called besides localhost and its address: host, or host:port"`
+	AllowedOrigins []string `toml:"allowed_origins" flag:"allowed-origins" help:"origins of pages that may call besides the server's own: scheme://host[:port]"`
 }
 
 // tasks is the table [tasks]: settings of the toolset of that name.
@@ -97,7 +105,11 @@ func (c *config) bind(flags *pflag.FlagSet) {
 			fmt.Sscan(s.Default, &n)
 			flags.IntVar(p, s.Flag, n, s.Help)
 		case *[]string:
-			flags.StringSliceVar(p, s.Flag, strings.Split(s.Default, ","), s.Help)
+			var list []string
+			if s.Default != "" {
+				list = strings.Split(s.Default, ",")
+			}
+			flags.StringSliceVar(p, s.Flag, list, s.Help)
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -81,8 +82,17 @@ type Call struct {
 	Progress func(message string)
 }
 
-// Owner is whom the runs that the call starts belong to.
-func (c *Call) Owner() string { return c.Caller.Token }
+// Owner is whom the runs that the caller starts belong to, and so whose runs they see:
+// their own and, unless their token lacks the scope run, those of the local user.
+func (c Caller) Owner() string {
+	if c.Token != "" && !slices.Contains(c.Scopes, ScopeRun) {
+		return runs.Stranger(c.Token)
+	}
+	return c.Token
+}
+
+// Owner is [Caller.Owner] of who calls.
+func (c *Call) Owner() string { return c.Caller.Owner() }
 
 // Tell reports progress if somebody listens.
 func (c *Call) Tell(format string, args ...any) {
@@ -284,12 +294,14 @@ const (
 
 // Style says how a fault of a tool is sent: as a JSON-RPC error with a code, or as
 // a tool result. Launch and tasks use the former, the other toolsets the latter; an
-// unknown tool is -32601 everywhere. The numbers of the tasks toolset are in the
-// registry of codes.
+// unknown tool is -32601 everywhere, and what a token may not do is an error
+// everywhere. The numbers of the tasks toolset are in the registry of codes.
 func Style(t *specs.Tool, f *fault.Fault) (rpcCode int, toolError bool) {
 	switch {
 	case f.Code == fault.UnknownTool:
 		return rpcNoTool, false
+	case f.Code == fault.AuthInsufficientScope: // it is the transport that has a word for this
+		return rpcInternal, false
 	case t != nil && t.Toolset != "launch" && t.Toolset != "tasks":
 		return 0, true
 	case f.Code == fault.SchemaValidationFailed:

@@ -80,7 +80,8 @@ func (g *Guard) access(_ context.Context, c *Call) (context.Context, func(), err
 		need = ScopeRead
 	}
 	if c.Caller.Scopes != nil && !slices.Contains(c.Caller.Scopes, need) {
-		return nil, nil, fault.New(fault.AuthInsufficientScope, "%s needs a token with the scope %s", c.Tool.Name, need)
+		return nil, nil, fault.New(fault.AuthInsufficientScope, "%s needs a token with the scope %s", c.Tool.Name, need).
+			WithDetails(map[string]Scope{"scope": need})
 	}
 	return nil, nil, nil
 }

@@ -51,7 +51,7 @@ func (r Resources) Read(_ context.Context, who guard.Caller, uri string) (tool.C
 	if err != nil {
 		return tool.Content{}, err
 	}
-	a, err := r.Launches.Artifact(id, who.Token, name, 0, maxResource)
+	a, err := r.Launches.Artifact(id, who.Owner(), name, 0, maxResource)
 	if err != nil {
 		return tool.Content{}, err
 	}
@@ -72,7 +72,7 @@ func (r Resources) Changes(ctx context.Context, who guard.Caller, uri string) (i
 	if err != nil {
 		return nil, err
 	}
-	events, err := r.Launches.Watch(ctx, id, who.Token)
+	events, err := r.Launches.Watch(ctx, id, who.Owner())
 	if err != nil {
 		return nil, err
 	}

@@ -73,11 +73,13 @@ func wireError(method string, err error) (failed *jsonrpc.Error, known bool) {
 
 // withoutEcho cuts the whole params and the Go types out of the SDK's message
 // about params that do not fit a method, and the rest to a sensible length.
-func withoutEcho(text string) string {
+func withoutEcho(text string) string { return clip(withoutParams(text), maxMessage) }
+
+func withoutParams(text string) string {
 	if before, _, found := strings.Cut(text, ": unmarshaling "); found {
-		text = before + ": the params do not fit the method"
+		return before + ": the params do not fit the method"
 	}
-	return clip(text, maxMessage)
+	return text
 }
 
 // rejected is the error of a message that was not queued. The code is the one by

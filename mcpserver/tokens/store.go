@@ -67,6 +67,9 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
+// LogTo sends what is logged from now on to another logger. It is for before the first Find.
+func (s *Store) LogTo(log *slog.Logger) { s.o.Log = log }
+
 // Configured reports whether callers have to show a token: whether there is a source of
 // tokens, even one that holds none any more.
 func (s *Store) Configured() bool { return s.o.File != "" || len(s.fixed) > 0 }

@@ -105,7 +105,7 @@ func (s *Service) rootID() string {
 
 // visible reports whether a run is a job that the caller may see.
 func (s *Service) visible(v *runs.View, owner string) bool {
-	return v.Kind == runs.Target && (v.Created.Owner == "" || v.Created.Owner == owner) && (s.o.AllRoots || v.Created.Root == s.rootID())
+	return v.Kind == runs.Target && runs.Sees(owner, v.Created.Owner) && (s.o.AllRoots || v.Created.Root == s.rootID())
 }
 
 // notFound is the fault for a pid that is no job's, or not for this caller.
