@@ -21,7 +21,6 @@ type feed struct {
 	raw, norm *entries.Appender
 	stored    int64     // normalized entries that are stored and were not come to again
 	streams   [2]stream // output and errors
-	lastError string    // the last line of the errors
 
 	rawBatch, normBatch []agents.Entry
 	batched             int // bytes of lines in the batches
@@ -126,9 +125,6 @@ func (f *feed) pump(over bool) (news bool, err error) {
 
 // take has a line decoded.
 func (f *feed) take(line []byte, isError bool) {
-	if text := bytes.TrimSpace(line); isError && len(text) > 0 {
-		f.lastError = clip(proc.Text(text), 300)
-	}
 	for _, e := range f.dec.Line(line, isError, f.now()) {
 		f.add(e)
 	}

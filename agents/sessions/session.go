@@ -17,7 +17,8 @@ type ended struct {
 	Signal   string         `json:"signal,omitempty"`
 	Error    string         `json:"error,omitempty"`
 	Executor string         `json:"executor"`
-	Summary  agents.Summary `json:"summary"`
+	Summary  agents.Summary `json:"summary"` // its usage is this turn's
+	Counted  agents.Usage   `json:"counted"` // as the agent said, which may be of all turns
 }
 
 // archived is where a session's files went, the data of its archiving.

@@ -197,6 +197,10 @@ func (t *turnWork) neverStarted(err error) (runs.Result, error) {
 // over records a turn whose process has ended.
 func (t *turnWork) over(st proc.Status) runs.Result {
 	e := ended{PID: st.PID, Signal: st.Signal, Summary: t.feed.dec.Summary()}
+	e.Counted = e.Summary.Usage
+	if e.Summary.Cumulative {
+		e.Summary.Usage = e.Summary.Usage.Since(counted(t.try.View))
+	}
 	if st.State == proc.Exited && st.Signal == "" {
 		e.ExitCode = &st.Exit
 	}
@@ -208,6 +212,18 @@ func (t *turnWork) over(st proc.Status) runs.Result {
 		return t.result(failed, e)
 	}
 	return t.result(completed, e)
+}
+
+// counted returns what the agent had counted at the end of the last turn in which it
+// counted at all.
+func counted(v *runs.View) (out agents.Usage) {
+	for _, w := range turns(v) {
+		var e ended
+		if len(w.Data) > 0 && json.Unmarshal(w.Data, &e) == nil && e.Counted != (agents.Usage{}) {
+			out = e.Counted
+		}
+	}
+	return out
 }
 
 const maxError = 2000
@@ -227,8 +243,8 @@ func (t *turnWork) failure(st proc.Status, e ended) string {
 	default:
 		return ""
 	}
-	if t.feed.lastError != "" {
-		said += ": " + t.feed.lastError
+	if e.Summary.Complaint != "" {
+		said += ": " + e.Summary.Complaint
 	}
 	return said
 }
