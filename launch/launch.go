@@ -83,7 +83,7 @@ func (s *Service) view(id runs.ID, owner string) (*runs.View, error) {
 }
 
 func (s *Service) visible(v *runs.View, owner string) bool {
-	return v.Kind == runs.Launch && runs.Sees(owner, v.Created.Owner) && (s.o.AllRoots || v.Created.Root == s.rootID())
+	return v.Kind == runs.Launch && runs.Sees(owner, v.Created.Owner) && (s.o.AllRoots || v.Created.Root == s.RootID())
 }
 
 // illegal is the fault for a verb that the run's state does not allow.

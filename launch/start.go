@@ -64,7 +64,7 @@ func (s *Service) start(ctx context.Context, a Ask, runConfig json.RawMessage, p
 		return Started{}, err
 	}
 	id, created, err := s.o.Engine.Start(ctx, runs.StartRequest{
-		Kind: runs.Launch, Workflow: flow, Input: input, Root: s.rootID(), Owner: a.Owner, Once: s.here(a.Once), CallID: a.CallID, Tool: a.Tool,
+		Kind: runs.Launch, Workflow: flow, Input: input, Root: s.RootID(), Owner: a.Owner, Once: s.here(a.Once), CallID: a.CallID, Tool: a.Tool,
 		Files:  map[string][]byte{"run_config.yaml": shown, sourcesFile: sources},
 		Labels: map[string]string{"product_slug": cfg.ProductSlug},
 		Flags:  map[string]bool{"fix": cfg.Autopilot.Fix, "open_pr": cfg.Autopilot.OpenPR},
@@ -88,7 +88,7 @@ func (s *Service) here(o *runs.Once) *runs.Once {
 	if o == nil {
 		return nil
 	}
-	return &runs.Once{Key: o.Key, Hash: hash([]byte(s.rootID() + o.Hash))}
+	return &runs.Once{Key: o.Key, Hash: hash([]byte(s.RootID() + o.Hash))}
 }
 
 // keep moves a probe to where the run that is about to start finds it.
@@ -164,8 +164,8 @@ func fill(field *string, value string) {
 	}
 }
 
-// rootID names the service's root without telling where it is.
-func (s *Service) rootID() string {
+// RootID names the service's root without telling where it is.
+func (s *Service) RootID() string {
 	sum := sha256.Sum256([]byte(s.o.Root))
 	return hex.EncodeToString(sum[:8])
 }

@@ -290,7 +290,7 @@ type Filter struct {
 func (s *Service) List(ctx context.Context, owner string, f Filter) (runs.Page, error) {
 	q := runs.Filter{Kind: runs.Launch, State: runs.State(f.State), Product: f.Product, Owner: &owner, Limit: f.Limit, Cursor: f.Cursor}
 	if !s.o.AllRoots {
-		q.Root = s.rootID()
+		q.Root = s.RootID()
 	}
 	return s.o.Store.List(ctx, q)
 }

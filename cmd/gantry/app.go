@@ -29,6 +29,7 @@ import (
 	"github.com/gantry-run/gantry/targets/jobs"
 	"github.com/gantry-run/gantry/telemetry"
 	"github.com/gantry-run/gantry/telemetry/export"
+	"github.com/gantry-run/gantry/telemetry/outbox"
 )
 
 // adoptEvery is how often a process looks for runs whose driver is gone.
@@ -44,7 +45,8 @@ type app struct {
 	engine     *local.Engine
 	tel        *telemetry.Telemetry
 	exporters  *export.Exporters
-	projected  sync.Map // runs.ID → size of its journal when it was read into telemetry
+	outbox     *outbox.Outbox // nil: records stay in the state directory
+	projected  sync.Map       // runs.ID → size of its journal when it was read into telemetry
 	supervisor *proc.Supervisor
 	guard      *guard.Guard
 	launches   *launch.Service
@@ -171,10 +173,7 @@ func (a *app) close() error {
 	}
 	flush, done := context.WithTimeout(context.Background(), 2*time.Second)
 	defer done()
-	if a.exporters.Any() { // nobody else may be there to tell of the last events
-		a.tellCatchUp(flush)
-	}
-	return errors.Join(append(errs, a.tel.Shutdown(flush), a.store.Close())...)
+	return errors.Join(append(errs, a.closeTelemetry(flush), a.store.Close())...)
 }
 
 // rests reports whether a run has nothing to do: its driver is only closing it.
@@ -207,7 +206,8 @@ func (a *app) startWorker() error {
 	}
 	pid, err := proc.StartDetached(proc.Spec{
 		Name: self, Dir: a.cfg.StateDir, Env: a.env,
-		Args: []string{"worker", "--state-dir", a.cfg.StateDir, "--root", a.cfg.Root, "--parallel", fmt.Sprint(a.cfg.Parallel)},
+		Args: []string{"worker", "--state-dir", a.cfg.StateDir, "--root", a.cfg.Root, "--parallel", fmt.Sprint(a.cfg.Parallel),
+			"--telemetry-api-url", a.cfg.Telemetry.APIURL},
 	}, filepath.Join(a.cfg.StateDir, "worker.log"))
 	if err == nil {
 		a.log.Info("a worker continues the runs that are under way", "pid", pid)

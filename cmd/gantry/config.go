@@ -20,23 +20,24 @@ import (
 // command, with one sentence for both; docs/configuration.md is made from it. A flag wins
 // over the file, the file over the default.
 type config struct {
-	Root        string        `toml:"root" flag:"root" help:"project folder that callers work in; paths in their arguments are under it; --cwd is the same (default: the current folder)"`
-	StateDir    string        `toml:"state_dir" flag:"state-dir" help:"folder for runs and records (default: $XDG_STATE_HOME/gantry)"`
-	Toolsets    []string      `toml:"toolsets" flag:"toolsets" default:"launch,worktree" help:"toolsets to serve"`
-	ReadOnly    bool          `toml:"read_only" flag:"read-only" help:"serve only tools that change nothing"`
-	AllRoots    bool          `toml:"all_roots" flag:"all-roots" help:"show the runs of every root, not only of this one"`
-	RateLimit   int           `toml:"rate_limit" flag:"rate-limit" default:"100" help:"calls a minute for each client; 0 turns the limit off"`
-	MaxInFlight int           `toml:"max_in_flight" flag:"max-in-flight" default:"64" help:"calls under way at once, for all clients together"`
-	Parallel    int           `toml:"parallel" flag:"parallel" default:"4" help:"work items of one node that are executed at once"`
-	NoWorker    bool          `toml:"no_worker" flag:"no-worker" help:"do not start a worker for the runs that are under way when the server exits"`
-	Taskcards   string        `toml:"taskcards" flag:"taskcards" default:"plans/taskcards" help:"folder of the taskcards, under the root"`
-	GitSchemes  []string      `toml:"git_schemes" flag:"git-schemes" default:"https,ssh,git" help:"URL schemes that a repository may have"`
-	LogFormat   string        `toml:"log_format" flag:"log-format" default:"json" help:"format of the log on standard error: json or text"`
-	Verbose     bool          `toml:"verbose" flag:"verbose" help:"log more"`
-	HTTP        httpTable     `toml:"http"`
-	Tasks       tasks         `toml:"tasks"`
-	Worktree    worktreeTable `toml:"worktree"`
-	LogArgs     bool          `toml:"span_arguments" flag:"span-arguments" help:"put the redacted arguments of a call on its span"`
+	Root        string         `toml:"root" flag:"root" help:"project folder that callers work in; paths in their arguments are under it; --cwd is the same (default: the current folder)"`
+	StateDir    string         `toml:"state_dir" flag:"state-dir" help:"folder for runs and records (default: $XDG_STATE_HOME/gantry)"`
+	Toolsets    []string       `toml:"toolsets" flag:"toolsets" default:"launch,worktree" help:"toolsets to serve"`
+	ReadOnly    bool           `toml:"read_only" flag:"read-only" help:"serve only tools that change nothing"`
+	AllRoots    bool           `toml:"all_roots" flag:"all-roots" help:"show the runs of every root, not only of this one"`
+	RateLimit   int            `toml:"rate_limit" flag:"rate-limit" default:"100" help:"calls a minute for each client; 0 turns the limit off"`
+	MaxInFlight int            `toml:"max_in_flight" flag:"max-in-flight" default:"64" help:"calls under way at once, for all clients together"`
+	Parallel    int            `toml:"parallel" flag:"parallel" default:"4" help:"work items of one node that are executed at once"`
+	NoWorker    bool           `toml:"no_worker" flag:"no-worker" help:"do not start a worker for the runs that are under way when the server exits"`
+	Taskcards   string         `toml:"taskcards" flag:"taskcards" default:"plans/taskcards" help:"folder of the taskcards, under the root"`
+	GitSchemes  []string       `toml:"git_schemes" flag:"git-schemes" default:"https,ssh,git" help:"URL schemes that a repository may have"`
+	LogFormat   string         `toml:"log_format" flag:"log-format" default:"json" help:"format of the log on standard error: json or text"`
+	Verbose     bool           `toml:"verbose" flag:"verbose" help:"log more"`
+	HTTP        httpTable      `toml:"http"`
+	Tasks       tasks          `toml:"tasks"`
+	Worktree    worktreeTable  `toml:"worktree"`
+	Telemetry   telemetryTable `toml:"telemetry"`
+	LogArgs     bool           `toml:"span_arguments" flag:"span-arguments" help:"put the redacted arguments of a call on its span"`
 
 	// Lists of tables, in the file alone: config_tables.go.
 	Projects  []projectTable  `toml:"projects"`
@@ -169,6 +170,9 @@ func (c *config) settle(env []string) error {
 	}
 	if t := c.Tasks; t.MaxJobs < 1 || t.Capture < 0 || t.Capture > 50 || t.RingLines < 1 || t.RingBytes < 1 || t.KeepFinished < 1 {
 		return fault.New(fault.ConfigInvalid, "in [tasks], capture_seconds is 0 to 50, the others are at least 1")
+	}
+	if err := c.Telemetry.settle(env); err != nil {
+		return err
 	}
 	if err := c.checkTables(); err != nil {
 		return err

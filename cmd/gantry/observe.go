@@ -45,6 +45,12 @@ func (a *app) openTelemetry(scraped bool) (err error) {
 		return err
 	}
 	a.exporters.Join(&o)
+	if err := a.openOutbox(); err != nil {
+		return err
+	}
+	if a.outbox != nil {
+		o.Forward = a.outbox
+	}
 	if a.tel, err = telemetry.Open(context.Background(), o); err != nil || !a.exporters.Any() {
 		return err
 	}
@@ -85,7 +91,7 @@ const projectEvery = 2 * time.Second
 func (a *app) project(ctx context.Context) {
 	tick := time.NewTicker(projectEvery)
 	defer tick.Stop()
-	for due := a.exporters.Any(); ; due = true {
+	for due := a.exporters.Any() || a.outbox != nil; ; due = true {
 		if due {
 			a.tellCatchUp(ctx)
 		}

@@ -43,6 +43,7 @@ type service struct {
 	tokens   *tokens.Store
 	paths    []*mcpserver.HTTP // that speak MCP
 	draining atomic.Bool
+	ending   chan struct{} // closed when streams are to end
 }
 
 func (c *cli) serveHTTP(ctx context.Context) (err error) {
@@ -63,7 +64,7 @@ func (c *cli) serveHTTP(ctx context.Context) (err error) {
 		}
 	}()
 	known.LogTo(a.log)
-	s := &service{app: a, tokens: known}
+	s := &service{app: a, tokens: known, ending: make(chan struct{})}
 	routes, err := s.routes()
 	if err != nil {
 		return err
@@ -112,6 +113,7 @@ func (s *service) run(ctx context.Context, servers []*http.Server, listeners []n
 // streams end, then connections do.
 func (s *service) stop(servers []*http.Server) {
 	s.draining.Store(true)
+	close(s.ending)
 	s.app.guard.Drain()
 	grace, cancel := context.WithTimeout(context.Background(), stdio.DefaultDrainGrace)
 	defer cancel()

@@ -24,7 +24,7 @@ func (s *service) routes() ([]route, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, s.healthRoutes()...)
+	all = append(append(all, s.healthRoutes()...), s.apiRoutes()...)
 	if metrics := s.app.metricsHandler(); metrics != nil {
 		all = append(all, route{pattern: "GET /metrics", handler: metrics, scope: tokens.ScopeRead})
 	}
