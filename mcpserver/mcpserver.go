@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -51,7 +52,7 @@ func New(o Options) *mcp.Server {
 	s := &server{o: o, tools: map[string]tool.Tool{}, listed: []*mcp.Tool{}}
 	opts := &mcp.ServerOptions{
 		Instructions: o.Instructions, Logger: o.Log,
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, InitializedHandler: s.timeSession,
 	}
 	f := newFollowers(s)
 	if o.Resources != nil {
@@ -100,7 +101,9 @@ func (s *server) offer(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 			return res, nil
 		}
+		began := time.Now()
 		res, err := next(ctx, method, req)
+		s.o.Guard.Telemetry().Operation(ctx, method, time.Since(began), codeOf(err))
 		if list, ok := res.(*mcp.ListToolsResult); ok && err == nil {
 			list.Tools = s.listed // the SDK has judged the request and knows no tools
 		}
@@ -151,12 +154,9 @@ func start(req *mcp.CallToolRequest) telemetry.CallStart {
 		header = req.Extra.Header
 	}
 	s := telemetry.CallStart{
-		Tool: req.Params.Name, RequestID: header.Get(stdio.RequestIDHeader), Transport: "tcp",
-		Traceparent: metaText(req, "traceparent"), Tracestate: metaText(req, "tracestate"),
+		Tool: req.Params.Name, RequestID: header.Get(stdio.RequestIDHeader), Transport: transportOf(req.Extra),
+		Link: header.Get("Traceparent"), Traceparent: metaText(req, "traceparent"), Tracestate: metaText(req, "tracestate"),
 		ProtocolVersion: metaText(req, "io.modelcontextprotocol/protocolVersion"),
-	}
-	if header.Get(stdio.TransportHeader) == stdio.TransportName || len(header) == 0 {
-		s.Transport = "pipe"
 	}
 	if req.Session == nil {
 		return s

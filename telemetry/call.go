@@ -35,6 +35,7 @@ type CallStart struct {
 	RequestID       string // JSON-RPC id as text
 	Traceparent     string // W3C, from params._meta
 	Tracestate      string
+	Link            string // W3C traceparent of what brought the call, such as an HTTP request
 	ProtocolVersion string
 	SessionID       string // older clients
 	Transport       string // "pipe" or "tcp"
@@ -83,7 +84,7 @@ const (
 
 // StartCall begins the record of a tool call and returns a context with its span.
 // The span's parent is the caller's traceparent; without a valid one it is the
-// root of a new trace. A span already in ctx (the transport's) becomes a link.
+// root of a new trace. A span already in ctx, and that of s.Link, become links.
 func (t *Telemetry) StartCall(ctx context.Context, s CallStart) (context.Context, *Call) {
 	if s.Start.IsZero() {
 		s.Start = t.opts.Now()
@@ -94,6 +95,9 @@ func (t *Telemetry) StartCall(ctx context.Context, s CallStart) (context.Context
 	c := &Call{t: t, argumentBytes: len(s.Arguments), tool: t.labels.tool(s.Toolset, s.Tool), tools: t.labels.toolset(s.Toolset)}
 	opts := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(s.Start)}
 	if link := trace.SpanContextFromContext(ctx); link.IsValid() {
+		opts = append(opts, trace.WithLinks(trace.Link{SpanContext: link}))
+	}
+	if link := remoteParent(s.Link, ""); link.IsValid() {
 		opts = append(opts, trace.WithLinks(trace.Link{SpanContext: link}))
 	}
 	if parent := remoteParent(s.Traceparent, s.Tracestate); parent.IsValid() {

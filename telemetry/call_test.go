@@ -138,6 +138,22 @@ func TestParentComesFromTheCaller(t *testing.T) {
 	}
 }
 
+func TestTheRequestThatBroughtACallIsALink(t *testing.T) {
+	r := newRig(t, nil)
+	const traceID, spanID = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+	for _, link := range []string{"00-" + traceID + "-" + spanID + "-01", "garbage"} {
+		_, call := r.StartCall(t.Context(), CallStart{Toolset: "worktree", Tool: "read_file", Link: link})
+		call.End(CallEnd{Outcome: Success})
+	}
+	spans := r.spans.Ended()
+	if l := spans[0].Links(); len(l) != 1 || l[0].SpanContext.SpanID().String() != spanID || spans[0].SpanContext().TraceID().String() == traceID {
+		t.Errorf("links %v", l)
+	}
+	if l := spans[1].Links(); len(l) != 0 {
+		t.Errorf("links of garbage %v", l)
+	}
+}
+
 func TestAClientCannotForceSampling(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.SampleRatio = 1e-9 })
 	for i := range 100 {

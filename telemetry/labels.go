@@ -55,7 +55,8 @@ func (l labels) gate(name string) string {
 func methodLabel(name string) string {
 	switch name {
 	case "tools/call", "tools/list", "initialize", "ping", "server/discover", "resources/list", "resources/read",
-		"resources/templates/list", "prompts/list", "prompts/get", "completion/complete", "logging/setLevel",
+		"resources/templates/list", "resources/subscribe", "resources/unsubscribe", "subscriptions/listen", "tasks/get",
+		"tasks/update", "tasks/cancel", "prompts/list", "prompts/get", "completion/complete", "logging/setLevel",
 		"notifications/initialized", "notifications/cancelled", "notifications/progress":
 		return name
 	}

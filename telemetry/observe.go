@@ -65,6 +65,13 @@ func (m *instruments) observeRuns(o metric.Observer, counts []runs.Count) {
 	}
 }
 
+// Operation counts a request of the protocol that is no tool call, such as tools/list.
+// rpcCode is the code of its error, 0 for none.
+func (t *Telemetry) Operation(ctx context.Context, method string, took time.Duration, rpcCode int) {
+	t.metrics.operation.Record(ctx, max(0, took).Seconds(),
+		set(keyMethod.String(methodLabel(method)), keyErrorType.String(CallEnd{Outcome: Success, RPCCode: rpcCode}.errorType())))
+}
+
 // SessionEnded counts a session of a client with a revision of the protocol that has
 // sessions. The transport is "pipe" or "tcp".
 func (t *Telemetry) SessionEnded(ctx context.Context, revision, transport string, took time.Duration) {

@@ -59,6 +59,18 @@ func TestSessionsAreTimed(t *testing.T) {
 	}
 }
 
+func TestOtherRequestsAreTimedByTheirMethod(t *testing.T) {
+	r := newRig(t, nil)
+	r.Operation(t.Context(), "tools/list", time.Millisecond, 0)
+	r.Operation(t.Context(), "resources/read", time.Millisecond, -32603)
+	r.Operation(t.Context(), "resources/read", time.Millisecond, -32602) // the client's own fault
+	r.Operation(t.Context(), "steal/secrets", time.Millisecond, 0)
+	want := map[string]int64{"mcp.method.name=tools/list": 1, "error.type=-32603 mcp.method.name=resources/read": 1, "mcp.method.name=resources/read": 1, "mcp.method.name=_OTHER": 1}
+	if got := r.points("mcp.server.operation.duration"); !maps.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestAppendsAreReadFromTheStore(t *testing.T) {
 	buckets := make([]uint64, len(runs.AppendBounds())+1)
 	buckets[4] = 3

@@ -143,6 +143,9 @@ func New(o Options) *Guard {
 	return g
 }
 
+// Telemetry returns where the guard records calls.
+func (g *Guard) Telemetry() *telemetry.Telemetry { return g.o.Telemetry }
+
 // Drain refuses the calls that come from now on.
 func (g *Guard) Drain() { g.draining.Store(true) }
 
