@@ -30,6 +30,7 @@ import (
 	"github.com/gantry-run/gantry/telemetry"
 	"github.com/gantry-run/gantry/telemetry/export"
 	"github.com/gantry-run/gantry/telemetry/outbox"
+	"github.com/gantry-run/gantry/worktree"
 )
 
 // adoptEvery is how often a process looks for runs whose driver is gone.
@@ -54,7 +55,9 @@ type app struct {
 	agents     agents.Registry
 	sessions   *sessions.Sessions
 	board      func() (*board.Board, error) // opens it at the first call
-	closers    []func() error               // of what was opened on demand
+	git        *git.Git
+	tree       func() (*worktree.Tree, error) // opens it at the first call
+	closers    []func() error                 // of what was opened on demand
 	server     *mcp.Server
 	stop       context.CancelFunc // of the goroutines that project and tend
 	stopped    sync.WaitGroup
@@ -115,6 +118,7 @@ func (c *cli) open(u use) (*app, error) {
 	}
 	talk.Engine = a.engine
 	a.agents, a.sessions = talk.Agents, sessions.New(talk)
+	a.git, a.tree = g, sync.OnceValues(a.openTree)
 	a.board = sync.OnceValues(func() (*board.Board, error) { return a.openBoard(g) })
 	a.launches = launch.NewService(launch.Options{
 		Store: a.store, Engine: a.engine, Git: g, Specs: specs.Files(), Root: c.config.Root, AllRoots: c.config.AllRoots || u.anyPath,

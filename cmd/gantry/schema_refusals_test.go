@@ -112,7 +112,7 @@ func (s schema) violations(right map[string]any) map[string]any {
 func TestEverySchemaViolationIsRefusedWithItsProblems(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	p := w.serve(stateful, "--rate-limit=0")
+	p := w.serve(stateful, "--rate-limit=0", "--toolsets=launch")
 	run := map[string]any{"run_id": "r_20260101T000000Z_aaaaaaaaaaaa"}
 	right := map[string]map[string]any{
 		"launch_start_run":                      {"run_config": map[string]any{"github_repo_url": "product"}},

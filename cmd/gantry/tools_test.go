@@ -42,8 +42,8 @@ func TestEveryToolAnswersAsItsSchemaSays(t *testing.T) {
 	w.repository("repo", productFiles)
 	w.rewrite("https://github.com/acme/widget", "repo")
 	w.rewrite("https://github.com/Aspose/aspose-cells-foss-python", "repo")
-	p := w.serve(stateful, "--rate-limit=0")
-	q := w.serve(stateless, "--rate-limit=0") // calls the twin
+	p := w.serve(stateful, "--rate-limit=0", "--toolsets=launch")
+	q := w.serve(stateless, "--rate-limit=0", "--toolsets=launch") // calls the twin
 
 	done := p.start(nil)
 	ready, failed, cancelled := p.start(nil), p.start(args{"github_repo_url": "empty"}), p.start(nil)

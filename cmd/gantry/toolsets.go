@@ -13,6 +13,7 @@ import (
 	"github.com/gantry-run/gantry/mcpserver/launchtools"
 	"github.com/gantry-run/gantry/mcpserver/tasktools"
 	"github.com/gantry-run/gantry/mcpserver/tool"
+	"github.com/gantry-run/gantry/mcpserver/worktreetools"
 	"github.com/gantry-run/gantry/specs"
 )
 
@@ -34,7 +35,8 @@ func (a *app) toolsets() map[string]toolset {
 		tasktools.Toolset: {tasktools.ServerName, tasktools.Instructions(capture), func() ([]tool.Tool, error) {
 			return tasktools.Tools(tasktools.Deps{Jobs: a.jobs, Capture: capture})
 		}, tasktools.Resources{Jobs: a.jobs}},
-		boardtools.Toolset: {boardtools.ServerName, boardtools.Instructions, a.boardTools, nil},
+		worktreetools.Toolset: {worktreetools.ServerName, worktreetools.Instructions, a.worktreeTools, nil},
+		boardtools.Toolset:    {boardtools.ServerName, boardtools.Instructions, a.boardTools, nil},
 	}
 }
 
