@@ -46,6 +46,9 @@ func (t *Telemetry) Observe(count func(context.Context) ([]runs.Count, error), p
 func (m *instruments) observeRuns(o metric.Observer, counts []runs.Count) {
 	type key struct{ kind, state string }
 	all, active := map[key]int64{}, map[key]int64{}
+	for _, kind := range []runs.Kind{runs.Launch, runs.Target, runs.Session} { // none is a number too
+		active[key{string(kind), "executing"}], active[key{string(kind), "pending"}] = 0, 0
+	}
 	for _, c := range counts {
 		kind := kindLabel(c.Kind)
 		all[key{kind, stateLabel(c.Kind, c.State)}] += c.Runs

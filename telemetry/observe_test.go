@@ -39,7 +39,9 @@ func TestGaugesAreReadWhenSomebodyCollects(t *testing.T) {
 		},
 		"cicd.pipeline.run.active": {
 			"cicd.pipeline.name=launch cicd.pipeline.run.state=executing": 2, "cicd.pipeline.name=launch cicd.pipeline.run.state=pending": 3,
-			"cicd.pipeline.name=target cicd.pipeline.run.state=executing": 1, "cicd.pipeline.name=_OTHER cicd.pipeline.run.state=pending": 11,
+			"cicd.pipeline.name=target cicd.pipeline.run.state=executing": 1, "cicd.pipeline.name=target cicd.pipeline.run.state=pending": 0,
+			"cicd.pipeline.name=session cicd.pipeline.run.state=executing": 0, "cicd.pipeline.name=session cicd.pipeline.run.state=pending": 0,
+			"cicd.pipeline.name=_OTHER cicd.pipeline.run.state=pending": 11,
 		},
 		"gantry.processes": {"gantry.run.kind=target": 0, "gantry.run.kind=session": 2},
 	} {
