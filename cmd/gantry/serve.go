@@ -81,6 +81,7 @@ func (c *cli) serveHTTP(ctx context.Context) (err error) {
 			return errors.Join(cannotListen(err), listener.Close())
 		}
 		servers, listeners = append(servers, s.metricsServer()), append(listeners, l)
+		a.log.Info("serving metrics", "addr", l.Addr().String())
 	}
 	signals, release := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer release()
