@@ -83,6 +83,12 @@ func (s *Store) Made(ctx context.Context, r StartRequest) (id ID, made bool, err
 	return s.keyed(ctx, r)
 }
 
+// Started returns the run that a key has made, if it made one: what [Store.Create] would
+// find. The key with another hash is IDEMPOTENCY_CONFLICT.
+func (s *Store) Started(ctx context.Context, owner string, o Once) (id ID, found bool, err error) {
+	return s.keyed(ctx, StartRequest{Owner: owner, Once: &o})
+}
+
 // keyed finds the run that the request's key has made, if it made one.
 func (s *Store) keyed(ctx context.Context, r StartRequest) (ID, bool, error) {
 	id, at, err := s.index.byKey(ctx, r.Owner, r.Once.Key)

@@ -119,6 +119,41 @@ func (s *Sessions) List(ctx context.Context, f Filter) (Page, error) {
 	return out, nil
 }
 
+// Started returns the session that an idempotency key has made, if it made one.
+func (s *Sessions) Started(ctx context.Context, a Ask) (Session, bool, error) {
+	if a.Once == nil {
+		return Session{}, false, nil
+	}
+	id, found, err := s.o.Store.Started(ctx, a.Owner, *a.Once)
+	if err != nil || !found {
+		return Session{}, false, err
+	}
+	out, err := s.Get(a.Owner, id)
+	return out, err == nil, err
+}
+
+// Knows reports whether a conversation is a session, whoever may see it.
+func (s *Sessions) Knows(thread string) bool {
+	_, err := s.o.linked(thread)
+	return err == nil
+}
+
+// Is reports whether there is a session of that id, whoever may see it.
+func (s *Sessions) Is(id string) bool {
+	if !runs.IsUUID(id) {
+		return false
+	}
+	v, err := s.o.Store.View(runs.ID(id))
+	return err == nil && v.Kind == runs.Session
+}
+
+// Adopted returns the id of the session that goes on with a conversation that Gantry did
+// not start. It is always the same one.
+func Adopted(thread string) runs.ID {
+	sum := sha256.Sum256([]byte("adopted " + thread))
+	return runs.ID(TurnID(runs.ID(hex.EncodeToString(sum[:16])), 0))
+}
+
 // linkPath returns the file that says which session a conversation is.
 func (o Options) linkPath(thread string) string {
 	sum := sha256.Sum256([]byte(thread))

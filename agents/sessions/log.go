@@ -44,21 +44,21 @@ func (o Options) log(v *runs.View, q LogQuery) (Log, error) {
 	for _, p := range parts {
 		total += p.lines
 	}
-	from := q.first(total)
+	from := q.First(total)
 	lines, err := readParts(parts, from, max(1, q.Limit))
-	return q.fit(Log{lines, from, total}), err
+	return q.Fit(Log{lines, from, total}), err
 }
 
-// first returns which line is the first that is wanted, of so many.
-func (q LogQuery) first(total int64) int64 {
+// First returns which line is the first that is wanted, of so many.
+func (q LogQuery) First(total int64) int64 {
 	if q.After != nil {
 		return min(max(*q.After, 0), total)
 	}
 	return max(0, total-int64(max(1, q.Limit)))
 }
 
-// fit leaves out what is too much: of the last lines the first, else the last.
-func (q LogQuery) fit(l Log) Log {
+// Fit leaves out what is too much: of the last lines the first, else the last.
+func (q LogQuery) Fit(l Log) Log {
 	room := q.MaxBytes
 	if room <= 0 {
 		room = 1 << 20

@@ -185,7 +185,7 @@ func (s *Sessions) queued(v *runs.View, c runs.CommandState) (Queued, error) {
 // view returns the run of a session that the owner may see.
 func (s *Sessions) view(owner string, id runs.ID) (*runs.View, error) {
 	v, err := s.o.Store.View(id)
-	if fault.Is(err, fault.RunNotFound) || err == nil && (v.Kind != runs.Session || v.Created.Owner != "" && v.Created.Owner != owner) {
+	if fault.Is(err, fault.RunNotFound) || err == nil && (v.Kind != runs.Session || !runs.Sees(owner, v.Created.Owner)) {
 		return nil, notFound(string(id))
 	}
 	return v, err
