@@ -23,6 +23,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,6 +76,15 @@ func (id ID) SpanID(key string) string { return digest("span", string(id), key)[
 // itself when key is empty: what a process that the run starts gets as TRACEPARENT.
 func (id ID) TraceParent(key string) string {
 	return "00-" + id.TraceID() + "-" + id.SpanID(key) + "-01"
+}
+
+// Traced returns the environment of a process that the run starts: env, with the run's
+// span in place of the one that this process may be part of.
+func (id ID) Traced(env []string) []string {
+	out := slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		return strings.HasPrefix(v, "TRACEPARENT=") || strings.HasPrefix(v, "TRACESTATE=")
+	})
+	return append(out, "TRACEPARENT="+id.TraceParent(""))
 }
 
 func digest(parts ...string) string {

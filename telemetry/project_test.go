@@ -87,11 +87,11 @@ func launchStory(t testing.TB, callIDs ...string) *story {
 // sessionStory is a conversation of one turn, whose process ends.
 func sessionStory(t testing.TB) *story {
 	s := &story{t: t, run: "r_20261120T100000Z_turnturnturn"}
-	s.add(runs.RunCreated, "", runs.Created{Kind: runs.Session, Labels: map[string]string{"executor": "CODEX"}})
+	s.add(runs.RunCreated, "", runs.Created{Kind: runs.Session})
 	s.add(runs.WorkItemStarted, s.item("turn"), runs.ItemStarted{WorkItemID: s.item("turn"), Worker: "turn", Attempt: 1})
 	s.add(runs.ProcessEnded, s.item("turn"), runs.Process{Key: "k", State: "exited", OutputBytes: 1234})
 	s.add(runs.WorkItemFinished, s.item("turn"), runs.ItemFinished{WorkItemID: s.item("turn"), Worker: "turn", Attempt: 1,
-		Data: json.RawMessage(`{"usage":{"input_tokens":100,"cached_input_tokens":60,"output_tokens":7}}`)})
+		Data: json.RawMessage(`{"executor":"CODEX","summary":{"usage":{"input_tokens":100,"cached_input_tokens":60,"output_tokens":7}}}`)})
 	return s
 }
 

@@ -1,7 +1,6 @@
 package telemetry
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 
@@ -12,8 +11,10 @@ import (
 
 // turnData is what the result of an agent's turn says that is counted.
 type turnData struct {
-	Executor string     `json:"executor"`
-	Usage    tokenUsage `json:"usage"`
+	Executor string `json:"executor"`
+	Summary  struct {
+		Usage tokenUsage `json:"usage"`
+	} `json:"summary"`
 }
 
 // tokenUsage are the tokens of a turn. Those that were cached are part of the input, those of
@@ -29,11 +30,11 @@ func (f *runFold) emitTokens(e runs.Event, data json.RawMessage) {
 	if f.created.Kind != runs.Session || json.Unmarshal(data, &turn) != nil {
 		return
 	}
-	executor := keyExecutor.String(executorLabel(cmp.Or(turn.Executor, f.created.Labels["executor"])))
+	executor := keyExecutor.String(executorLabel(turn.Executor))
 	for _, n := range []struct {
 		kind   attribute.KeyValue
 		tokens int64
-	}{{keyTokenType.String("input"), turn.Usage.Input}, {keyTokenType.String("output"), turn.Usage.Output}} {
+	}{{keyTokenType.String("input"), turn.Summary.Usage.Input}, {keyTokenType.String("output"), turn.Summary.Usage.Output}} {
 		if n.tokens > 0 {
 			f.add(e, claimMetrics, func(ctx context.Context) {
 				f.t.metrics.tokens.Add(ctx, n.tokens, set(executor, n.kind))

@@ -139,7 +139,7 @@ func (t *turnWork) start(ctx context.Context) (proc.Status, error) {
 		return proc.Status{}, err
 	}
 	spec := proc.ProcSpec{
-		Name: inv.Name, Args: inv.Args, Dir: t.in.Dir, Env: inv.Env, Keep: true, ErrorsApart: true,
+		Name: inv.Name, Args: inv.Args, Dir: t.in.Dir, Env: t.run.Traced(inv.Env), Keep: true, ErrorsApart: true,
 		Grace: ladderStep, Output: proc.Limits{Bytes: outputKept},
 	}
 	if len(inv.Stdin) > 0 {
@@ -260,6 +260,9 @@ func (t *turnWork) result(outcome string, e ended) runs.Result {
 		p := runs.Process{Key: t.key, PID: e.PID, State: string(proc.Exited), ExitCode: e.ExitCode, Signal: e.Signal, Note: clip(e.Error, maxError)}
 		if e.ExitCode == nil {
 			p.State = runs.Failed
+		}
+		if x, err := t.o.Supervisor.Extent(t.key); err == nil {
+			p.OutputBytes = x.Total
 		}
 		r.Events = append(r.Events, runs.Draft{Type: runs.ProcessEnded, Payload: p})
 	}

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"runtime"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gantry-run/gantry/internal/fault"
@@ -53,7 +51,7 @@ func (s *Service) Start(ctx context.Context, a Ask, r Request) (Started, error) 
 	if created {
 		defer s.o.HandOff.forget(id)
 		s.spawn(ctx, id, proc.ProcSpec{
-			Name: inv.Program, Args: inv.Argv[1:], Dir: inv.Dir, Env: traced(inv.Env, id), Keep: r.Keep, Output: s.o.Output, Nice: nice(others),
+			Name: inv.Program, Args: inv.Argv[1:], Dir: inv.Dir, Env: id.Traced(inv.Env), Keep: r.Keep, Output: s.o.Output, Nice: nice(others),
 			Timeout: r.Timeout, ErrorsApart: r.ErrorsApart,
 		})
 	}
@@ -149,15 +147,6 @@ func (s *Service) spawn(ctx context.Context, id runs.ID, spec proc.ProcSpec) {
 	defer cancel()
 	st, err := s.o.Supervisor.Ensure(ctx, string(id), spec)
 	s.o.HandOff.started(id).settle(st, err)
-}
-
-// traced puts the process into the trace of its run, in place of the one that this
-// process is part of.
-func traced(env []string, id runs.ID) []string {
-	out := slices.DeleteFunc(slices.Clone(env), func(v string) bool {
-		return strings.HasPrefix(v, "TRACEPARENT=") || strings.HasPrefix(v, "TRACESTATE=")
-	})
-	return append(out, "TRACEPARENT="+id.TraceParent(""))
 }
 
 // progressEvery is how often a waiting caller is told of new output.

@@ -120,10 +120,10 @@ func stories(t *testing.T) map[runs.ID]iter.Seq2[runs.Event, error] {
 			runs.Draft{Type: runs.WorkItemFinished, Span: clone, Payload: runs.ItemFinished{WorkItemID: clone, Worker: "W1", Attempt: 1}},
 			runs.Draft{Type: runs.RunFailed, Payload: runs.Failure{Code: string(fault.CloneFailed), Message: "it is gone"}}),
 		sessionRun: journal(t, sessionRun,
-			runs.Draft{Type: runs.RunCreated, Payload: runs.Created{Kind: runs.Session, Labels: map[string]string{"executor": "CODEX"}}},
+			runs.Draft{Type: runs.RunCreated, Payload: runs.Created{Kind: runs.Session}},
 			runs.Draft{Type: runs.ProcessEnded, Span: turn, Payload: runs.Process{Key: "k", State: "exited", OutputBytes: 1234}},
 			runs.Draft{Type: runs.WorkItemFinished, Span: turn, Payload: runs.ItemFinished{WorkItemID: turn, Worker: "turn", Attempt: 1,
-				Data: json.RawMessage(`{"usage":{"input_tokens":100,"output_tokens":7}}`)}}),
+				Data: json.RawMessage(`{"executor":"CODEX","summary":{"usage":{"input_tokens":100,"output_tokens":7}}}`)}}),
 	}
 }
 
