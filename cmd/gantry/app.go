@@ -210,8 +210,8 @@ func (a *app) startWorker() error {
 	}
 	pid, err := proc.StartDetached(proc.Spec{
 		Name: self, Dir: a.cfg.StateDir, Env: a.env,
-		Args: []string{"worker", "--state-dir", a.cfg.StateDir, "--root", a.cfg.Root, "--parallel", fmt.Sprint(a.cfg.Parallel),
-			"--telemetry-api-url", a.cfg.Telemetry.APIURL},
+		Args: append([]string{"worker"}, append(a.cfg.agentFlags(), "--state-dir", a.cfg.StateDir, "--root", a.cfg.Root, "--parallel", fmt.Sprint(a.cfg.Parallel),
+			"--telemetry-api-url", a.cfg.Telemetry.APIURL)...),
 	}, filepath.Join(a.cfg.StateDir, "worker.log"))
 	if err == nil {
 		a.log.Info("a worker continues the runs that are under way", "pid", pid)

@@ -17,10 +17,10 @@ import (
 
 // sessionOptions returns what sessions need, without the engine.
 func (a *app) sessionOptions() (sessions.Options, error) {
-	custom := a.cfg.customAgents()
-	registry, err := agents.CLIs(agents.Options{Custom: custom})
+	o := a.cfg.agentOptions()
+	registry, err := agents.CLIs(o)
 	return sessions.Options{
-		Store: a.store, Supervisor: a.supervisor, Agents: registry, Custom: custom, Dir: a.sessionsDir(), Env: a.env, Log: a.log,
+		Store: a.store, Supervisor: a.supervisor, Agents: registry, Custom: o.Custom, Dir: a.sessionsDir(), Env: a.env, Log: a.log,
 	}, err
 }
 

@@ -34,6 +34,7 @@ type config struct {
 	LogFormat   string         `toml:"log_format" flag:"log-format" default:"json" help:"format of the log on standard error: json or text"`
 	Verbose     bool           `toml:"verbose" flag:"verbose" help:"log more"`
 	HTTP        httpTable      `toml:"http"`
+	Agents      agentsTable    `toml:"agents"`
 	Tasks       tasks          `toml:"tasks"`
 	Worktree    worktreeTable  `toml:"worktree"`
 	Telemetry   telemetryTable `toml:"telemetry"`

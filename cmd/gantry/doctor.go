@@ -1,18 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gantry-run/gantry/agents"
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/proc"
 	"github.com/gantry-run/gantry/runs"
@@ -68,7 +71,7 @@ func reason(err error) string {
 }
 
 func (c *cli) checks() []check {
-	return append([]check{
+	return slices.Concat([]check{
 		{"gantry", true, func(context.Context) (string, error) {
 			return fmt.Sprintf("%s, %s, %s/%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH), nil
 		}},
@@ -77,7 +80,26 @@ func (c *cli) checks() []check {
 		{"state directory", true, c.lookAtState},
 		{"root", true, func(context.Context) (string, error) { return c.config.Root, nil }},
 		{"journals", true, c.lookAtJournals},
-	}, supervision()...)
+	}, c.agentChecks(), supervision())
+}
+
+// agentChecks looks at the agents' command lines.
+func (c *cli) agentChecks() []check {
+	all, err := agents.CLIs(c.config.agentOptions())
+	if err != nil {
+		return []check{{"agents", true, func(context.Context) (string, error) { return "", err }}}
+	}
+	var out []check
+	for _, a := range all {
+		out = append(out, check{"agent: " + a.Name(), false, func(ctx context.Context) (string, error) {
+			p := a.Probe(ctx, c.env)
+			if !p.Works {
+				return "", errors.New(notWorking(p))
+			}
+			return cmp.Or(p.Version, p.Program), nil
+		}})
+	}
+	return out
 }
 
 // versionOf runs a program for its version.
@@ -93,6 +115,14 @@ func (c *cli) versionOf(name string, args ...string) func(context.Context) (stri
 		first, _, _ := strings.Cut(strings.TrimSpace(string(r.Stdout)), "\n")
 		return first, nil
 	}
+}
+
+// notWorking says why an agent does not work.
+func notWorking(p agents.Probe) string {
+	if p.Installed {
+		return "installed, but it does not work: " + p.Reason
+	}
+	return p.Reason
 }
 
 func (c *cli) lookAtState(context.Context) (string, error) {
