@@ -95,6 +95,7 @@ var layers = []layer{
 	{"internal/bench/bare", ""},
 	{"internal/bench", "internal/bench/probe internal/journal runs runs/local telemetry"},
 	{"internal/conformance", ""},
+	{"internal/mcpconformance", ""},
 	{"internal/archtest", ""}, // its tests read the registries of all others
 }
 
@@ -106,7 +107,7 @@ type owner struct{ library, may string }
 // owners holds every library that this module imports. One that it does not hold
 // may not be imported: docs/decisions says what each is for.
 var owners = []owner{
-	{"github.com/modelcontextprotocol/go-sdk", "mcpserver mcpserver/stdio cmd/gantry internal/bench/bare"},
+	{"github.com/modelcontextprotocol/go-sdk", "mcpserver mcpserver/stdio cmd/gantry internal/bench/bare internal/mcpconformance"},
 	{"github.com/santhosh-tekuri/jsonschema/v5", "validate"},
 	{"golang.org/x/time/rate", "mcpserver/guard mcpserver/httpfront"},
 	{"go.opentelemetry.io/otel", "telemetry telemetry/export tests"},
