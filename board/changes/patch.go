@@ -9,6 +9,7 @@ import (
 
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/git"
+	"github.com/gantry-run/gantry/internal/lazyregexp"
 )
 
 // Patch returns the changes of the paths. It is blocked when one of them is no path of a
@@ -73,11 +74,21 @@ func (r *Reader) patch(ctx context.Context, trees []Worktree, asked [][]string, 
 			return Patch{}, err
 		}
 		part = part[:whole(part, cut)]
-		valid, longer := fit(strings.ToValidUTF8(string(part), "\uFFFD"), max-text.Len())
+		valid, longer := fit(renamed(strings.ToValidUTF8(string(part), "\uFFFD"), trees[i].Name), max-text.Len())
 		text.WriteString(valid)
 		more = cut || longer
 	}
 	return Patch{Text: text.String(), Bytes: text.Len(), Truncated: more}, nil
+}
+
+// renames matches where a patch says what a renamed file was called and is called: no line of
+// a file begins so, since each has a mark in front.
+var renames = lazyregexp.New(`(?m)^(?:rename|copy) (?:from|to) "?`)
+
+// renamed puts the name of the worktree in front of the paths of renamed files, where git
+// leaves out the prefix that it is given.
+func renamed(patch, name string) string {
+	return renames.ReplaceAllString(patch, "${0}"+strings.ReplaceAll(name, "$", "$$")+"/")
 }
 
 func byName(trees []Worktree) []int {
@@ -87,6 +98,29 @@ func byName(trees []Worktree) []int {
 	}
 	slices.SortFunc(order, func(a, b int) int { return strings.Compare(trees[a].Name, trees[b].Name) })
 	return order
+}
+
+// nameRenames puts the prefix before the paths of renames, which git leaves out there. Only
+// headers have lines that begin so: those of files begin with a space or a sign.
+func nameRenames(patch, prefix string) string {
+	if !strings.Contains(patch, "\nrename from ") {
+		return patch
+	}
+	var out strings.Builder
+	for line := range strings.Lines(patch) {
+		for _, header := range []string{"rename from ", "rename to "} {
+			if path, ok := strings.CutPrefix(line, header); ok {
+				quote := ""
+				if path, ok = strings.CutPrefix(path, `"`); ok {
+					quote = `"`
+				}
+				line = header + quote + prefix + path
+				break
+			}
+		}
+		out.WriteString(line)
+	}
+	return out.String()
 }
 
 // choose returns the changes at or under the paths, and the paths that git needs to show

@@ -23,6 +23,8 @@ var layers = []layer{
 	{"internal/git", "internal/fault internal/lazyregexp internal/proc"},
 	{"internal/journal", "internal/fault"},
 	{"internal/db", ""},
+	{"internal/codextest", ""},
+	{"internal/agenttest", ""},
 
 	{"specs", "internal/fault internal/lazyregexp"},
 	{"validate", "internal/fault internal/lazyregexp specs"},
@@ -58,7 +60,7 @@ var layers = []layer{
 	{"agents/sessions", "agents agents/entries agents/taskstore internal/fault internal/journal internal/proc runs specs"},
 	{"agents/tasks", "agents/sessions agents/taskstore internal/fault internal/git"},
 
-	{"board/changes", "internal/fault internal/git"},
+	{"board/changes", "internal/fault internal/git internal/lazyregexp"},
 	{"board", "agents agents/sessions board/changes internal/db internal/fault internal/git internal/proc runs"},
 
 	{"internal/rest", "internal/fault"},
@@ -88,7 +90,6 @@ var layers = []layer{
 		"mcpserver/launchtools mcpserver/stdio mcpserver/tasktools mcpserver/tokens mcpserver/tool mcpserver/worktreetools runs runs/local specs targets targets/jobs telemetry telemetry/api " +
 		"telemetry/export telemetry/outbox validate web worktree"},
 
-	{"internal/codextest", ""},
 	{"internal/crashtest", ""},
 	{"internal/bench/probe", ""},
 	{"internal/bench/mcpbench", "internal/bench/probe"},
