@@ -176,3 +176,16 @@ git checkout -q --detach main; echo 4 >a; git commit -qam 4; git checkout -q -b 
 		}
 	}
 }
+
+func TestAChangeInTheSecondOfTheLastCommitIsSeen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dir := w.repo(`git config core.trustctime false; echo one >a; touch -d @1600000000 a; git add .; git commit -qm one
+echo two >a; touch -d @1600000000 a .git/index; echo new >b`)
+	changes := try(t, func(ctx context.Context) ([]Change, error) {
+		return w.git.ChangedFiles(ctx, dir, DiffSpec{From: "HEAD", Untracked: true})
+	})
+	if len(changes) != 2 || changes[0].Path != "a" {
+		t.Errorf("%+v", changes)
+	}
+}

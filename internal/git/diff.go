@@ -104,10 +104,7 @@ func (g *Git) indexWithUntracked(ctx context.Context, dir string, paths []string
 		return "", nil, err
 	}
 	remove = func() { os.RemoveAll(tmp) }
-	index, err := os.ReadFile(own)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(tmp, "index"), index, 0o600)
-	} else if os.IsNotExist(err) {
+	if err = copyWithTime(filepath.Join(tmp, "index"), own); os.IsNotExist(err) {
 		err = nil
 	}
 	variable = "GIT_INDEX_FILE=" + filepath.Join(tmp, "index")
@@ -119,6 +116,23 @@ func (g *Git) indexWithUntracked(ctx context.Context, dir string, paths []string
 		return "", nil, err
 	}
 	return variable, remove, nil
+}
+
+// copyWithTime copies an index and its time: a file that was changed within the second in
+// which the index was written counts as unchanged when the index seems to be younger.
+func copyWithTime(to, from string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	index, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, index, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
 // intendToAdd tells the index about the untracked files, without their content.
