@@ -16,7 +16,10 @@ import (
 // of a revision without sessions never come here.
 func (s *server) timeSession(_ context.Context, req *mcp.InitializedRequest) {
 	began, session := time.Now(), req.Session
-	revision, transport := "", transportOf(req.Extra)
+	revision, transport := "", "pipe"
+	if session.ID() != "" { // only over HTTP do sessions have one
+		transport = "tcp"
+	}
 	if p := session.InitializeParams(); p != nil {
 		revision = p.ProtocolVersion
 	}
