@@ -23,8 +23,8 @@ build: ## build bin/gantry: static, stripped, stamped with the version
 run: build ## launch this checkout, or REPO=<path or URL>, up to an opened pull request
 	bin/gantry launch --state-dir '$(STATE)' '$(REPO)'
 
-test: ## run every test
-	go test $(TESTFLAGS) ./...
+test: ## run every test, and see that they leave nothing behind
+	.ci/tidy go test $(TESTFLAGS) ./...
 
 check: check-format check-vet check-staticcheck check-cross check-fresh check-race check-size check-report ## everything that must hold before a merge
 
