@@ -100,29 +100,6 @@ func byName(trees []Worktree) []int {
 	return order
 }
 
-// nameRenames puts the prefix before the paths of renames, which git leaves out there. Only
-// headers have lines that begin so: those of files begin with a space or a sign.
-func nameRenames(patch, prefix string) string {
-	if !strings.Contains(patch, "\nrename from ") {
-		return patch
-	}
-	var out strings.Builder
-	for line := range strings.Lines(patch) {
-		for _, header := range []string{"rename from ", "rename to "} {
-			if path, ok := strings.CutPrefix(line, header); ok {
-				quote := ""
-				if path, ok = strings.CutPrefix(path, `"`); ok {
-					quote = `"`
-				}
-				line = header + quote + prefix + path
-				break
-			}
-		}
-		out.WriteString(line)
-	}
-	return out.String()
-}
-
 // choose returns the changes at or under the paths, and the paths that git needs to show
 // them: those that were asked for, and where renamed files come from and went to. Without a
 // change there is no path.
