@@ -78,6 +78,7 @@ var layers = []layer{
 	{"mcpserver/launchtools", "internal/fault launch launch/dossier launch/quickstart mcpserver/guard mcpserver/tool runs specs telemetry " +
 		"validate"},
 	{"mcpserver/tasktools", "internal/fault mcpserver/guard mcpserver/tool specs targets targets/jobs"},
+	{"mcpserver/agenttools", "agents/sessions agents/tasks agents/taskstore internal/fault mcpserver/guard mcpserver/tool specs"},
 	{"mcpserver/worktreetools", "internal/fault mcpserver/guard mcpserver/tool specs targets/jobs worktree"},
 	{"mcpserver/boardtools", "agents agents/entries agents/sessions board board/changes internal/fault mcpserver/guard mcpserver/tool runs " +
 		"specs"},
@@ -85,8 +86,8 @@ var layers = []layer{
 
 	{"web", "artifacts internal/fault internal/rest runs validate"},
 
-	{"cmd/gantry", "agents agents/entries agents/sessions board internal/fault internal/git internal/proc internal/rest launch launch/dossier launch/gates " +
-		"mcpserver mcpserver/boardtools mcpserver/guard mcpserver/httpfront " +
+	{"cmd/gantry", "agents agents/entries agents/sessions agents/tasks board internal/fault internal/git internal/proc internal/rest launch launch/dossier launch/gates " +
+		"mcpserver mcpserver/agenttools mcpserver/boardtools mcpserver/guard mcpserver/httpfront " +
 		"mcpserver/launchtools mcpserver/stdio mcpserver/tasktools mcpserver/tokens mcpserver/tool mcpserver/worktreetools runs runs/local specs targets targets/jobs telemetry telemetry/api " +
 		"telemetry/export telemetry/outbox validate web worktree"},
 
