@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -12,7 +11,6 @@ import (
 	"github.com/gantry-run/gantry/agents/sessions"
 	"github.com/gantry-run/gantry/board"
 	"github.com/gantry-run/gantry/internal/git"
-	"github.com/gantry-run/gantry/runs"
 )
 
 // sessionOptions returns what sessions need, without the engine.
@@ -48,23 +46,11 @@ func (a *app) working(ctx context.Context) []agents.CLI {
 // openBoard opens the board, which only some commands need.
 func (a *app) openBoard(g *git.Git) (*board.Board, error) {
 	b, err := board.Open(context.Background(), board.Options{
-		Dir: filepath.Join(a.cfg.StateDir, "board"), Git: g, Sessions: a.sessions, Journals: journals{a.store}, Executors: a.agents,
+		Dir: filepath.Join(a.cfg.StateDir, "board"), Git: g, Sessions: a.sessions, Journals: a.store, Executors: a.agents,
 		Projects: a.cfg.projects(), Root: a.cfg.Root, Log: a.log,
 	})
 	if err == nil {
 		a.closers = append(a.closers, b.Close)
 	}
 	return b, err
-}
-
-// journals tells the size of runs' journals.
-type journals struct{ store *runs.Store }
-
-// Size implements [board.Journals].
-func (j journals) Size(id runs.ID) int64 {
-	info, err := os.Stat(filepath.Join(j.store.Dir(id), "events.ndjson"))
-	if err != nil {
-		return 0
-	}
-	return info.Size()
 }
