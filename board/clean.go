@@ -79,7 +79,7 @@ func (b *Board) clean(ctx context.Context, r row, dry bool) (Cleaned, error) {
 		out.keep("", KeptRunning)
 		return out, nil
 	}
-	defer func() { os.Remove(b.leaseFile(r.ID)); lease.Release() }()
+	defer func() { b.dropLease(r.ID); lease.Release() }()
 	if r, err = b.again(ctx, r); err != nil {
 		return out, err
 	}

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,15 +74,17 @@ func TestAStartThatIsKilledIsUndoneOrFinished(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		where, repo, does string
-		finished          bool
+		finished, read    bool
 	}{
 		{where: "before the first worktree", repo: "api", does: "kill -9 $PPID; exit 1"},
 		{where: "before the second worktree", repo: "web", does: "kill -9 $PPID; exit 1"},
 		{where: "while git is at work", repo: "web", does: "kill -9 $PPID"}, // git lives on
 		{where: "before the session"},
+		{where: "before the session", read: true},
 		{where: "after the session", finished: true},
+		{where: "after the session", finished: true, read: true},
 	} {
-		t.Run(c.where, func(t *testing.T) {
+		t.Run(fmt.Sprint(c.where, c.read), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			p, targets := w.project("api", "web")
@@ -95,9 +98,10 @@ func TestAStartThatIsKilledIsUndoneOrFinished(t *testing.T) {
 				t.Fatal("it had no intent: ", err)
 			}
 			w.waitLease(id)
-			w.open(nil)
-			if err := w.b.Reconcile(t.Context()); err != nil {
-				t.Fatal(err)
+			if c.read {
+				must(w.b.Tasks(t.Context(), TaskFilter{ProjectID: p.ID}))(t)
+			} else {
+				w.open(nil)
 			}
 			req := NewAttempt{TaskID: task.ID, Executor: "SCRIPT", Repos: targets}
 			if !c.finished {

@@ -57,8 +57,9 @@ func stateOf(turn sessions.TurnState) State {
 }
 
 // follow brings the copies of the sessions of attempts up to date, and moves their tasks
-// accordingly. It reads only the journals that have grown since they were last read, and
-// reports whether there were any.
+// accordingly. It reads only the journals that have grown since they were last read. An
+// attempt whose maker has died is finished or undone. It reports whether there was any of
+// this, so that what the caller knows may be old.
 func (b *Board) follow(ctx context.Context, rows []row) (changed bool, err error) {
 	type news struct {
 		row
@@ -67,8 +68,12 @@ func (b *Board) follow(ctx context.Context, rows []row) (changed bool, err error
 	}
 	var all []news
 	for _, r := range rows {
+		if r.phase == starting {
+			changed = b.tryRecover(ctx, r.ID) || changed
+			continue
+		}
 		n := news{row: r, size: b.o.Journals.Size(r.session)}
-		if r.phase == starting || n.size == r.seen {
+		if n.size == r.seen {
 			continue
 		}
 		if n.size > 0 {
@@ -85,7 +90,7 @@ func (b *Board) follow(ctx context.Context, rows []row) (changed bool, err error
 		all = append(all, n)
 	}
 	if len(all) == 0 {
-		return false, nil
+		return changed, nil
 	}
 	return true, b.within(ctx, func(tx *sql.Tx) error {
 		for _, n := range all {

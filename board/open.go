@@ -18,7 +18,8 @@ import (
 )
 
 // Open opens the board, and makes its file if need be. Close it. No git is run and no
-// project looked at before the first question.
+// project looked at before the first question, unless a start was cut off: see
+// [Board.Reconcile].
 func Open(ctx context.Context, o Options) (*Board, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -45,7 +46,11 @@ func Open(ctx context.Context, o Options) (*Board, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Board{o: o, db: conn, changes: changes.New(o.Git, o.Guard)}, nil
+	b := &Board{o: o, db: conn, changes: changes.New(o.Git, o.Guard)}
+	if err := b.Reconcile(ctx); err != nil {
+		b.o.Log.Warn("half-made attempts could not be finished or undone; it is tried again", "error", err.Error())
+	}
+	return b, nil
 }
 
 // Close closes the file.

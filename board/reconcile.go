@@ -12,36 +12,49 @@ import (
 )
 
 // Reconcile finishes or undoes the attempts that a process has left half-made, and leaves
-// alone those that another one is making. Call it when a server starts, and now and then:
-// without such attempts it costs one look at an index. An attempt that cannot be dealt with
-// does not hold up the others; the error joins what went wrong.
+// alone those that another one is making. Open does it, and so does whoever reads such an
+// attempt. An attempt that cannot be dealt with does not hold up the others; the error joins
+// what went wrong.
 func (b *Board) Reconcile(ctx context.Context) error {
 	ids, err := collect(ctx, b.db, func(s scanner) (id string, err error) { return id, s.Scan(&id) },
 		`SELECT attempt_id FROM attempts WHERE phase = ? ORDER BY attempt_id`, starting)
 	for _, id := range ids {
-		err = errors.Join(err, b.recover(ctx, id))
+		_, failed := b.recover(ctx, id)
+		err = errors.Join(err, failed)
 	}
 	return err
 }
 
+// tryRecover is recover for a reader, who goes on with what there is when it fails.
+func (b *Board) tryRecover(ctx context.Context, id string) bool {
+	done, err := b.recover(ctx, id)
+	if err != nil {
+		b.o.Log.Warn("a half-made attempt could not be finished or undone; it is tried again", "attempt", id, "error", err.Error())
+	}
+	return done
+}
+
 // recover finishes or undoes an attempt whose maker has died: it goes forward when there is
-// a session, since an agent may be at work. While somebody has the lease nothing is done.
-func (b *Board) recover(ctx context.Context, id string) error {
+// a session, since an agent may be at work. While somebody has the lease nothing is done,
+// and done is false.
+func (b *Board) recover(ctx context.Context, id string) (done bool, err error) {
 	lease, err := b.tryLease(id)
 	if lease == nil || err != nil {
-		return err
+		return false, err
 	}
 	defer lease.Release()
+	ctx = context.WithoutCancel(ctx)
 	r, err := scanRow(b.db.QueryRowContext(ctx, rowColumns+` WHERE attempt_id = ?`, id))
-	if errors.Is(err, sql.ErrNoRows) || err == nil && r.phase != starting {
-		return os.Remove(b.leaseFile(id)) // somebody was faster
+	if errors.Is(err, sql.ErrNoRows) || err == nil && r.phase != starting { // somebody was faster
+		b.dropLease(id)
+		return true, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	one := []Attempt{r.Attempt}
 	if err := b.addRepos(ctx, one); err != nil {
-		return err
+		return false, err
 	}
 	r.Attempt = one[0]
 	if b.o.Journals.Size(r.session) > 0 {
@@ -49,7 +62,15 @@ func (b *Board) recover(ctx context.Context, id string) error {
 	} else {
 		err = b.undo(ctx, b.o.Git.Leasing(lease), r)
 	}
-	return err
+	return err == nil, err
+}
+
+// dropLease removes the file of a lease that nobody needs any more. Whoever finds the file
+// gone makes a new one, and finds in the attempt's row that there is nothing to do.
+func (b *Board) dropLease(id string) {
+	if err := os.Remove(b.leaseFile(id)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		b.o.Log.Warn("the file of a lease stays", "attempt", id, "error", err.Error())
+	}
 }
 
 // errTaken is why a lease is not waited for.
@@ -85,10 +106,10 @@ func (b *Board) undo(ctx context.Context, g *git.Git, r row) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		b.dropLease(r.ID)
 	}
-	return os.Remove(b.leaseFile(r.ID))
+	return err
 }
 
 // undoRepo removes the worktree, and the branch if it is where we made it: nobody else has

@@ -41,7 +41,7 @@ func (b *Board) StartAttempt(ctx context.Context, a Ask, n NewAttempt) (Attempt,
 	}
 	defer lease.Release()
 	if err := b.intend(ctx, a, p); err != nil {
-		os.Remove(b.leaseFile(p.ID))
+		b.dropLease(p.ID)
 		return Attempt{}, err
 	}
 	err = b.build(ctx, b.o.Git.Leasing(lease), p.row)
@@ -71,7 +71,7 @@ func deref[T any](p *T) (v T) {
 func (b *Board) started(ctx context.Context, a Ask) (*Attempt, error) {
 	kept, id, err := b.lookUp(ctx, b.db, a)
 	if err == nil && kept == nil && id != "" {
-		if err = b.recover(ctx, id); err == nil {
+		if _, err = b.recover(ctx, id); err == nil {
 			kept, id, err = b.lookUp(ctx, b.db, a)
 		}
 	}
@@ -245,7 +245,7 @@ func (b *Board) finish(ctx context.Context, r row) (done Attempt, err error) {
 	if err != nil {
 		return Attempt{}, err
 	}
-	os.Remove(b.leaseFile(r.ID))
+	b.dropLease(r.ID)
 	return done, nil
 }
 
