@@ -68,10 +68,10 @@ func (t *turnWork) note(thread string) {
 		t.name = thread
 		notes[nameNote] = thread
 	}
-	t.try.Tell(runs.Draft{Type: runs.RunNoted, Payload: runs.Noted{Notes: notes}})
-	if err := t.o.link(thread, t.run); err != nil {
+	if err := t.o.link(thread, t.run); err != nil { // before anybody hears of it
 		t.o.Log.Warn("a session cannot be found by its thread", "run_id", string(t.run), "error", err.Error())
 	}
+	t.try.Tell(runs.Draft{Type: runs.RunNoted, Payload: runs.Noted{Notes: notes}})
 }
 
 // maxThread is how long the name of a conversation may be, in bytes.
