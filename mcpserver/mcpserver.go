@@ -36,6 +36,7 @@ type Options struct {
 	ReadOnly     bool        // drop every tool whose effect is not read
 	Guard        *guard.Guard
 	Resources    tool.Resources // nil: none
+	Secret       string         // what its one client must show; empty: nothing
 	Log          *slog.Logger
 }
 
@@ -43,13 +44,14 @@ type server struct {
 	o      Options
 	tools  map[string]tool.Tool // by name
 	listed []*mcp.Tool          // what tools/list answers
+	door   door
 }
 
 // New returns a server that offers the tools behind the guard. The SDK never hears of
 // them: it would parse every schema at each start, which costs more than all else that
 // a client waits for, and would refuse by itself what the guard has to record.
 func New(o Options) *mcp.Server {
-	s := &server{o: o, tools: map[string]tool.Tool{}, listed: []*mcp.Tool{}}
+	s := &server{o: o, tools: map[string]tool.Tool{}, listed: []*mcp.Tool{}, door: door{secret: o.Secret}}
 	opts := &mcp.ServerOptions{
 		Instructions: o.Instructions, Logger: o.Log,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, InitializedHandler: s.timeSession,
@@ -70,7 +72,7 @@ func New(o Options) *mcp.Server {
 		f.updated = m.ResourceUpdated
 		s.offerResources(m)
 	}
-	m.AddReceivingMiddleware(s.offer)
+	m.AddReceivingMiddleware(s.admit, s.offer)
 	return m
 }
 
@@ -113,7 +115,7 @@ func (s *server) offer(next mcp.MethodHandler) mcp.MethodHandler {
 
 // call is the one way in of every tools/call.
 func (s *server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	c := &guard.Call{Caller: caller(req), Arguments: req.Params.Arguments, Start: start(req), Progress: progress(ctx, req)}
+	c := &guard.Call{Unknown: !s.door.shown("tools/call", req), Caller: caller(req), Arguments: req.Params.Arguments, Start: start(req), Progress: progress(ctx, req)}
 	t, ok := s.tools[strings.ReplaceAll(req.Params.Name, ".", "_")] // a dotted name is not listed, and yet good
 	if ok {
 		c.Tool, c.Start.Toolset, c.Start.Tool = &t.Spec, t.Spec.Toolset, t.Spec.Name

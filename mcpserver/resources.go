@@ -41,7 +41,7 @@ func resourceCaller(session *mcp.ServerSession, extra *mcp.RequestExtra) guard.C
 func (s *server) resourceError(uri string, err error) error {
 	f := fault.From(err)
 	switch f.Code {
-	case fault.RunNotFound, fault.ArtifactNotFound, fault.JobNotFound:
+	case fault.RunNotFound, fault.ArtifactNotFound, fault.JobNotFound, fault.SessionNotFound:
 		return mcp.ResourceNotFoundError(uri)
 	case fault.InvalidInput:
 		return rpcError(rpcInvalid, nil, f)

@@ -81,7 +81,7 @@ func (t Tool) Timeout() time.Duration { return time.Duration(t.TimeoutS) * time.
 func (t Tool) MayReturn() []fault.Code {
 	codes := append(slices.Clone(t.Errors),
 		fault.SchemaValidationFailed, fault.RateLimited, fault.ServerBusy, fault.StoreFull, fault.ShuttingDown,
-		fault.AuthInsufficientScope, fault.ToolTimeout, fault.Cancelled, fault.Internal)
+		fault.AuthInsufficientScope, fault.Unauthorized, fault.ToolTimeout, fault.Cancelled, fault.Internal)
 	if len(t.Idempotency) > 0 {
 		codes = append(codes, fault.InvalidInput, fault.IdempotencyConflict, fault.IdempotencyInProgress)
 	}

@@ -57,7 +57,7 @@ func TestFactsOfToolsAreComplete(t *testing.T) {
 		if !slices.Contains([]Delivery{Once, LongPoll, Stream}, tool.Delivery) {
 			t.Errorf("delivery %q", tool.Delivery)
 		}
-		if tool.TimeoutS < 1 || tool.TimeoutS > 600 {
+		if tool.TimeoutS < 1 || tool.TimeoutS > 3600 {
 			t.Errorf("timeout %d s", tool.TimeoutS)
 		}
 		at := tool.Toolset + string(rune(tool.Position))

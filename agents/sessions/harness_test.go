@@ -195,19 +195,9 @@ func (p *program) rest(id runs.ID) Session {
 // said returns the session when an agent has said something in its newest turn.
 func (p *program) said(id runs.ID, text string) Session {
 	p.l.t.Helper()
-	over := time.Now().Add(patience)
-	for time.Now().Before(over) {
-		s, err := p.Get("", id)
-		if err != nil {
-			p.l.t.Fatal(err)
-		}
-		if strings.Contains(strings.Join(p.history(s.ID, s.Last, entries.Normalized), "\n"), text) && s.Thread != "" {
-			return s
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	p.l.t.Fatalf("nobody said %q", text)
-	return Session{}
+	return p.until(id, text, func(s Session) bool {
+		return s.Thread != "" && strings.Contains(strings.Join(p.history(s.ID, s.Last, entries.Normalized), "\n"), text)
+	})
 }
 
 // history returns the entries of a turn, a line each.

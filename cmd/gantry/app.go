@@ -16,6 +16,7 @@ import (
 
 	"github.com/gantry-run/gantry/agents"
 	"github.com/gantry-run/gantry/agents/sessions"
+	"github.com/gantry-run/gantry/agents/tasks"
 	"github.com/gantry-run/gantry/board"
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/git"
@@ -55,7 +56,11 @@ type app struct {
 	agents     agents.Registry
 	sessions   *sessions.Sessions
 	board      func() (*board.Board, error) // opens it at the first call
+	configFile string                       // as it was named; empty for the usual one
+	tasks      *tasks.Tasks
+	door       string // what the one client must show; empty: nothing
 	git        *git.Git
+	handOff    *jobs.HandOff
 	tree       func() (*worktree.Tree, error) // opens it at the first call
 	closers    []func() error                 // of what was opened on demand
 	server     *mcp.Server
@@ -71,13 +76,14 @@ type use struct {
 	scraped bool     // /metrics is served
 	quiet   bool     // a person reads standard error: only what they should act on
 	secrets []string // besides those of the environment: masked wherever text leaves
+	door    string   // what the one client must show; empty: nothing
 }
 
 // open joins the parts. Close the app.
 func (c *cli) open(u use) (*app, error) {
-	a := &app{cfg: c.config, env: c.env}
-	a.redactor = telemetry.NewRedactor(append(telemetry.SecretsFromEnv(c.env), u.secrets...)).WithRoots(c.config.Root, c.config.StateDir)
-	level := slog.LevelInfo
+	a := &app{cfg: c.config, configFile: c.configFile, env: c.env, door: u.door}
+	a.redactor = telemetry.NewRedactor(append(telemetry.SecretsFromEnv(c.env), append(u.secrets, c.config.Server.secrets()...)...)).WithRoots(c.config.Root, c.config.StateDir)
+	level := c.config.Server.level()
 	switch {
 	case c.config.Verbose:
 		level = slog.LevelDebug
@@ -113,12 +119,12 @@ func (c *cli) open(u use) (*app, error) {
 	}
 	maps.Copy(workers, sessions.Workers(talk))
 	a.engine = local.New(local.Options{Store: a.store, Workers: workers, Parallel: c.config.Parallel, Adopt: adopt, Log: a.log})
-	if a.jobs, err = a.newJobs(handOff); err != nil {
+	if a.jobs, err = a.newJobs(c.config.Root, handOff); err != nil {
 		return nil, err
 	}
 	talk.Engine = a.engine
 	a.agents, a.sessions = talk.Agents, sessions.New(talk)
-	a.git, a.tree = g, sync.OnceValues(a.openTree)
+	a.git, a.handOff, a.tree = g, handOff, sync.OnceValues(a.openTree)
 	a.board = sync.OnceValues(func() (*board.Board, error) { return a.openBoard(g) })
 	a.launches = launch.NewService(launch.Options{
 		Store: a.store, Engine: a.engine, Git: g, Specs: specs.Files(), Root: c.config.Root, AllRoots: c.config.AllRoots || u.anyPath,
@@ -131,6 +137,7 @@ func (c *cli) open(u use) (*app, error) {
 	a.guard = guard.New(guard.Options{
 		Telemetry: a.tel, Redactor: a.redactor, Locks: a.store, PerMinute: limit, MaxInFlight: c.config.MaxInFlight,
 	})
+	a.tasks = a.newTasks()
 	if a.server, err = a.offer(c.config.Toolsets, c.config.ReadOnly); err != nil {
 		return nil, err
 	}
@@ -145,15 +152,15 @@ func (c *cli) open(u use) (*app, error) {
 	return a, nil
 }
 
-// newJobs returns the service of the project's tasks.
-func (a *app) newJobs(handOff *jobs.HandOff) (*jobs.Service, error) {
-	project, err := targets.Open(a.cfg.Root, targets.Options{Env: a.env, Allowlist: allowFiles(a.env), AskJust: a.cfg.Tasks.AskJust})
+// newJobs returns the service of the tasks of the project in a folder.
+func (a *app) newJobs(root string, handOff *jobs.HandOff) (*jobs.Service, error) {
+	project, err := targets.Open(root, targets.Options{Env: a.env, Allowlist: allowFiles(a.env), AskJust: a.cfg.Tasks.AskJust})
 	if err != nil {
 		return nil, err
 	}
 	t := a.cfg.Tasks
 	return jobs.NewService(jobs.Options{
-		Store: a.store, Engine: a.engine, Supervisor: a.supervisor, Project: project, HandOff: handOff, Root: a.cfg.Root, AllRoots: a.cfg.AllRoots,
+		Store: a.store, Engine: a.engine, Supervisor: a.supervisor, Project: project, HandOff: handOff, Root: root, AllRoots: a.cfg.AllRoots,
 		MaxJobs: t.MaxJobs, Output: proc.Limits{Bytes: int64(t.RingBytes), Lines: t.RingLines}, Keep: t.KeepFinished,
 	}), nil
 }
@@ -208,15 +215,28 @@ func (a *app) startWorker() error {
 	if err != nil {
 		return err
 	}
+	args, err := a.workerFlags()
+	if err != nil {
+		return err
+	}
 	pid, err := proc.StartDetached(proc.Spec{
-		Name: self, Dir: a.cfg.StateDir, Env: a.env,
-		Args: append([]string{"worker"}, append(a.cfg.agentFlags(), "--state-dir", a.cfg.StateDir, "--root", a.cfg.Root, "--parallel", fmt.Sprint(a.cfg.Parallel),
-			"--telemetry-api-url", a.cfg.Telemetry.APIURL)...),
+		Name: self, Dir: a.cfg.StateDir, Env: a.env, Args: append([]string{"worker"}, args...),
 	}, filepath.Join(a.cfg.StateDir, "worker.log"))
 	if err == nil {
 		a.log.Info("a worker continues the runs that are under way", "pid", pid)
 	}
 	return err
+}
+
+// workerFlags returns the settings that a worker needs of this program's.
+func (a *app) workerFlags() ([]string, error) {
+	flags := append(a.cfg.agentFlags(), "--state-dir", a.cfg.StateDir, "--root", a.cfg.Root, "--parallel", fmt.Sprint(a.cfg.Parallel),
+		"--telemetry-api-url", a.cfg.Telemetry.APIURL)
+	if a.configFile == "" {
+		return flags, nil
+	}
+	path, err := filepath.Abs(a.configFile)
+	return append(flags, "--config", path), err
 }
 
 // exitOf maps a fault to an exit code.

@@ -35,7 +35,8 @@ type config struct {
 	Verbose     bool           `toml:"verbose" flag:"verbose" help:"log more"`
 	HTTP        httpTable      `toml:"http"`
 	Agents      agentsTable    `toml:"agents"`
-	Tasks       tasks          `toml:"tasks"`
+	Server      serverTable    `toml:"server"`
+	Tasks       tasksTable     `toml:"tasks"`
 	Worktree    worktreeTable  `toml:"worktree"`
 	Telemetry   telemetryTable `toml:"telemetry"`
 	LogArgs     bool           `toml:"span_arguments" flag:"span-arguments" help:"put the redacted arguments of a call on its span"`
@@ -43,6 +44,8 @@ type config struct {
 	// Lists of tables, in the file alone: config_tables.go.
 	Projects  []projectTable  `toml:"projects"`
 	Executors []executorTable `toml:"executors"`
+
+	Tools map[string]bool `toml:"tools"` // config_server.go
 }
 
 // httpTable is the table [http]: settings of gantry serve.
@@ -57,8 +60,8 @@ type httpTable struct {
 	AllowedOrigins []string `toml:"allowed_origins" flag:"allowed-origins" help:"origins of pages that may call besides the server's own: scheme://host[:port]"`
 }
 
-// tasks is the table [tasks]: settings of the toolset of that name.
-type tasks struct {
+// tasksTable is the table [tasks]: settings of the toolset of that name.
+type tasksTable struct {
 	MaxJobs      int  `toml:"max_jobs" flag:"tasks-max-jobs" default:"50" help:"tasks that may run at once under a root"`
 	Capture      int  `toml:"capture_seconds" flag:"tasks-capture-seconds" default:"1" help:"seconds that task_start waits for the end when the caller does not say; at most 50"`
 	RingLines    int  `toml:"ring_lines" flag:"tasks-ring-lines" default:"1000" help:"last lines of a task's output that are returned at most"`
@@ -173,6 +176,9 @@ func (c *config) settle(env []string) error {
 		return fault.New(fault.ConfigInvalid, "in [tasks], capture_seconds is 0 to 50, the others are at least 1")
 	}
 	if err := c.Telemetry.settle(env); err != nil {
+		return err
+	}
+	if err := c.settleServer(env); err != nil {
 		return err
 	}
 	if err := c.checkTables(); err != nil {

@@ -43,6 +43,9 @@ The file is the one that ` + "`--config FILE`" + ` names, else ` + "`gantry/gant
 		fmt.Fprintf(&b, "| `%s` | `--%s` | %s | %s | %s |\n", s.Key, s.Flag, kind, standard, help)
 	}
 	b.WriteString(`
+The table ` + "`[tools]`" + ` takes tools out of the server: ` + "`enable_<name> = false`" + `, such as ` + "`enable_task_archive`" + ` or, as in codex-tasks,
+` + "`enable_archive`" + `. ` + "`codex_compat = true`" + ` offers the tools ` + "`codex` and `codex-reply`" + ` of Codex's former server. These have no flags.
+
 Two kinds of table may be there several times. They have no flags.
 `)
 	documentTable(&b, "projects", "a project of the board", reflect.TypeFor[projectTable]())

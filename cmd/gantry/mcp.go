@@ -35,7 +35,7 @@ const hurryFor = time.Second
 
 func (c *cli) serveStdio(ctx context.Context) (err error) {
 	time.AfterFunc(hurryFor, hurry())
-	a, err := c.open(use{adopt: true})
+	a, err := c.open(use{door: c.config.Server.AuthToken, adopt: true})
 	if err != nil {
 		return err
 	}

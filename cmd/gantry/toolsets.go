@@ -9,6 +9,7 @@ import (
 	"github.com/gantry-run/gantry/agents/entries"
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/mcpserver"
+	"github.com/gantry-run/gantry/mcpserver/agenttools"
 	"github.com/gantry-run/gantry/mcpserver/boardtools"
 	"github.com/gantry-run/gantry/mcpserver/launchtools"
 	"github.com/gantry-run/gantry/mcpserver/tasktools"
@@ -37,6 +38,9 @@ func (a *app) toolsets() map[string]toolset {
 		}, tasktools.Resources{Jobs: a.jobs}},
 		worktreetools.Toolset: {worktreetools.ServerName, worktreetools.Instructions, a.worktreeTools, nil},
 		boardtools.Toolset:    {boardtools.ServerName, boardtools.Instructions, a.boardTools, nil},
+		agenttools.Toolset: {agenttools.ServerName, agenttools.Instructions, func() ([]tool.Tool, error) {
+			return agenttools.Tools(agenttools.Deps{Tasks: a.tasks, Compat: a.cfg.Tools[compatKey]})
+		}, agenttools.Resources{Tasks: a.tasks}},
 	}
 }
 
@@ -53,7 +57,7 @@ func (a *app) boardTools() ([]tool.Tool, error) {
 // offer returns a server of the named toolsets.
 func (a *app) offer(names []string, readOnly bool) (*mcp.Server, error) {
 	all := a.toolsets()
-	o := mcpserver.Options{Name: "gantry", Version: version, ReadOnly: readOnly, Guard: a.guard, Log: a.log}
+	o := mcpserver.Options{Name: "gantry", Version: version, ReadOnly: readOnly, Guard: a.guard, Log: a.log, Secret: a.door}
 	var resources []tool.Resources
 	for _, name := range names {
 		set, ok := all[name]
@@ -76,7 +80,7 @@ func (a *app) offer(names []string, readOnly bool) (*mcp.Server, error) {
 			o.Name = set.name
 		}
 	}
-	o.Tools = distinct(o.Tools)
+	o.Tools = distinct(slices.DeleteFunc(o.Tools, func(t tool.Tool) bool { return a.cfg.off(t.Spec) }))
 	if resources != nil {
 		o.Resources = tool.Join(resources...)
 	}

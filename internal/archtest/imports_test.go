@@ -58,7 +58,7 @@ var layers = []layer{
 	{"agents/entries", "agents internal/fault"},
 	{"agents/taskstore", "agents internal/fault internal/journal internal/lazyregexp internal/proc"},
 	{"agents/sessions", "agents agents/entries agents/taskstore internal/fault internal/journal internal/proc runs specs"},
-	{"agents/tasks", "agents/sessions agents/taskstore internal/fault internal/git"},
+	{"agents/tasks", "agents/sessions agents/taskstore internal/fault internal/git runs"},
 
 	{"board/changes", "internal/fault internal/git internal/lazyregexp"},
 	{"board", "agents agents/sessions board/changes internal/db internal/fault internal/git internal/proc runs"},

@@ -149,7 +149,7 @@ func checkHandlers(fsys fs.FS, src *tree) (problems []string, err error) {
 
 // families names the package that serves each toolset.
 var families = map[string]string{"launch": "mcpserver/launchtools", "tasks": "mcpserver/tasktools", "board": "mcpserver/boardtools",
-	"worktree": "mcpserver/worktreetools"}
+	"worktree": "mcpserver/worktreetools", "agents": "mcpserver/agenttools"}
 
 // handlers reads the list of a package: `"tool": d.method`. It returns the file
 // that the method of each tool is in.

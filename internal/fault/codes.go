@@ -12,6 +12,7 @@ const (
 	ServerBusy             Code = "SERVER_BUSY"
 	ShuttingDown           Code = "SHUTTING_DOWN"
 	AccessDenied           Code = "ACCESS_DENIED"
+	Unauthorized           Code = "UNAUTHORIZED"
 	ToolTimeout            Code = "TOOL_TIMEOUT"
 	Cancelled              Code = "CANCELLED"
 	Internal               Code = "INTERNAL"

@@ -6,6 +6,7 @@
 //	recover and record   a panic becomes INTERNAL; span, metrics and record are written for every exit
 //	drain                while shutting down, new calls are refused
 //	limit                calls a minute for each client, calls in flight for all
+//	secret               the caller has shown the secret, if the server wants one
 //	schema               the arguments fit the tool's schema
 //	access               the caller's scopes allow the tool's effect
 //	idempotency          the key is well formed; the request's hash; not in progress here
@@ -69,6 +70,7 @@ func (c Caller) key() string {
 type Call struct {
 	Tool      *specs.Tool // nil: there is no such tool
 	Caller    Caller
+	Unknown   bool            // the caller has not shown the secret that the server wants
 	Arguments json.RawMessage // nil: none were sent; the tool sees them without idempotency keys
 	Start     telemetry.CallStart
 
@@ -161,6 +163,7 @@ func chain() []pass {
 	return []pass{
 		{"drain", (*Guard).drain},
 		{"limit", (*Guard).limit},
+		{"secret", (*Guard).secret},
 		{"schema", (*Guard).schema},
 		{"access", (*Guard).access},
 		{"idempotency", (*Guard).idempotency},

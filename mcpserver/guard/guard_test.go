@@ -285,7 +285,7 @@ func TestTheOrderIsTheDocumentedOne(t *testing.T) {
 	for _, p := range chain() {
 		got = append(got, p.reason)
 	}
-	if want := []string{"drain", "limit", "schema", "access", "idempotency", "lock", "timeout"}; !slices.Equal(got, want) {
+	if want := []string{"drain", "limit", "secret", "schema", "access", "idempotency", "lock", "timeout"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

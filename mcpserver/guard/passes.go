@@ -39,6 +39,14 @@ func (g *Guard) limit(_ context.Context, c *Call) (context.Context, func(), erro
 	return nil, release, nil
 }
 
+// secret refuses callers that the server does not know.
+func (g *Guard) secret(_ context.Context, c *Call) (context.Context, func(), error) {
+	if c.Unknown {
+		return nil, nil, fault.New(fault.Unauthorized, "the call does not carry the secret that this server wants")
+	}
+	return nil, nil, nil
+}
+
 // schema checks that there is such a tool and that the arguments fit it. Missing
 // arguments are an empty object.
 func (g *Guard) schema(_ context.Context, c *Call) (context.Context, func(), error) {
