@@ -72,7 +72,7 @@ func (p *projector) remember(ctx context.Context, f *runFold) (before int64, err
 	if p.t.store == nil {
 		before, err = p.t.claims.claim(ctx, withRecords, f.run, f.seq)
 	} else {
-		before, err = p.t.store.project(ctx, projection{string(f.run), f.seq, f.changed(), f.rebuilt(), f.commits}, p.t.forward)
+		before, err = p.t.store.project(ctx, projection{string(f.run), f.seq, f.changed(), f.rebuilt(), f.commits})
 	}
 	if err == nil {
 		f.settle()

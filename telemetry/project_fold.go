@@ -166,6 +166,7 @@ func (f *runFold) end(e runs.Event, status Status, failure runs.Failure) {
 	f.putRun(start, e.TS, status, failure)
 	f.ended = true
 	f.emitRun(e, start, status, failure)
+	f.emitFlush(e)
 }
 
 // command rebuilds the record of the call that sent a command, once it is settled.

@@ -116,9 +116,13 @@ func (f *runFold) commit(e runs.Event, p runs.Published) {
 	}
 }
 
-// stateChanged takes the run's rest as the moment to deliver what was left undelivered.
 func (f *runFold) stateChanged(e runs.Event, p runs.StateChange) {
-	if p.NewState.Stable() || p.NewState.Terminal() {
-		f.pending = append(f.pending, emission{e.Seq, e.TS, withRecords, func(context.Context) { f.t.forward.Flush() }})
+	if p.NewState.Stable() {
+		f.emitFlush(e)
 	}
+}
+
+// emitFlush takes the run's rest as the moment to deliver what was left undelivered.
+func (f *runFold) emitFlush(e runs.Event) {
+	f.pending = append(f.pending, emission{e.Seq, e.TS, withRecords, func(context.Context) { f.t.forward.Flush() }})
 }

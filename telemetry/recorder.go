@@ -149,9 +149,9 @@ func (q *recorder) write(batch []Record) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
-	q.forward.Forward(batch)
 	err := q.store.insert(ctx, batch)
 	if err != nil {
+		q.forward.Forward(batch)
 		q.dropped.Add(int64(len(batch)))
 	}
 	if err != nil && !q.failing {

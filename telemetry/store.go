@@ -66,6 +66,10 @@ type store struct {
 	path   string
 	counts bool // this process has metrics that somebody reads
 
+	// forward gets what is written before it is committed: a crash between the two
+	// forwards twice, and never not at all.
+	forward Forwarder
+
 	mu     sync.Mutex
 	db     *sql.DB
 	closed bool
@@ -109,6 +113,9 @@ func (s *store) insert(ctx context.Context, records []Record) error {
 		if err == nil && !s.counts {
 			err = leaveUncounted(ctx, tx, written)
 		}
+		if err == nil {
+			s.forward.Forward(records)
+		}
 		return err
 	})
 }
@@ -123,10 +130,8 @@ type projection struct {
 }
 
 // project writes what a run's events gave, and remembers their sequence number. It
-// returns the number that was remembered before, by whatever process. What it is the
-// first to write it forwards before it commits: a crash between the two forwards twice,
-// and never not at all.
-func (s *store) project(ctx context.Context, p projection, to Forwarder) (before int64, err error) {
+// returns the number that was remembered before, by whatever process.
+func (s *store) project(ctx context.Context, p projection) (before int64, err error) {
 	err = s.update(ctx, func(tx *sql.Tx) error {
 		row := tx.QueryRowContext(ctx, `SELECT seq FROM projections WHERE run_id = ?`, p.run)
 		if err := row.Scan(&before); err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -147,8 +152,8 @@ func (s *store) project(ctx context.Context, p projection, to Forwarder) (before
 		if err != nil {
 			return err
 		}
-		to.Forward(append(written, rebuilt...))
-		return p.associate(ctx, tx, to)
+		s.forward.Forward(append(written, rebuilt...))
+		return p.associate(ctx, tx, s.forward)
 	})
 	return before, err
 }

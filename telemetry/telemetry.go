@@ -119,7 +119,7 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 		return nil, fmt.Errorf("set up metrics: %w", err)
 	}
 	if o.DBPath != "" {
-		t.store = &store{path: o.DBPath, counts: len(o.MetricReaders) > 0}
+		t.store = &store{path: o.DBPath, forward: o.Forward, counts: len(o.MetricReaders) > 0}
 		t.queue = newRecorder(t.store, o.Forward, o.Logger)
 	}
 	t.claims = newClaims(t)
