@@ -160,7 +160,7 @@ func (b *Board) Context(ctx context.Context, dir string) (Context, error) {
 	}
 	rel, err := filepath.Rel(filepath.Join(b.o.Dir, "attempts"), real)
 	id, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
-	if err != nil || !isID(id) {
+	if err != nil || !runs.IsUUID(id) {
 		return Context{}, none
 	}
 	var c Context

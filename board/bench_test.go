@@ -75,13 +75,13 @@ func fullBoard(b *testing.B) (board *Board, project string, tasks []string) {
 	}
 	board = must(Open(b.Context(), options(b, dir, gitEnv(dir), fake, time.Now, nil)))(b)
 	b.Cleanup(func() { board.Close() })
-	project = must(newID())(b)
+	project = board.newID()
 	err := board.within(b.Context(), func(tx *sql.Tx) error {
 		if _, err := tx.Exec(`INSERT INTO projects VALUES (?, 'many', 'cli', 1, 1)`, project); err != nil {
 			return err
 		}
 		for i := range manyTasks {
-			id := must(newID())(b)
+			id := board.newID()
 			tasks = append(tasks, id)
 			if _, err := tx.Exec(`INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, NULL)`, id, project, fmt.Sprint("task ", i), "what is to be done", Statuses()[i%3], i, i); err != nil {
 				return err
@@ -102,10 +102,7 @@ func fullBoard(b *testing.B) (board *Board, project string, tasks []string) {
 
 // putAttempt writes an attempt whose session is known, the newest twenty at work.
 func (b *Board) putAttempt(tx *sql.Tx, fake *fakeSessions, task string, i int) error {
-	id, err := newID()
-	if err != nil {
-		return err
-	}
+	id := b.newID()
 	state := sessions.TurnCompleted
 	if i >= manyAttempts-20 {
 		state = sessions.TurnRunning
@@ -115,6 +112,6 @@ func (b *Board) putAttempt(tx *sql.Tx, fake *fakeSessions, task string, i int) e
 		id, task, id, i, i, fake.Size(runs.ID(id)), id, state, i, id); err != nil {
 		return err
 	}
-	_, err = tx.Exec(`INSERT INTO attempt_repos VALUES (?, 0, ?, 'repo', '/repo', '/state/board/attempts/x/repo', 'main', 'base')`, id, id)
+	_, err := tx.Exec(`INSERT INTO attempt_repos VALUES (?, 0, ?, 'repo', '/repo', '/state/board/attempts/x/repo', 'main', 'base')`, id, id)
 	return err
 }

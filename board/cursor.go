@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/runs"
 )
 
 // after is a place in a list that is ordered by time, the newest first, then by id.
@@ -38,7 +39,7 @@ func place(cursor string, list ...string) (after, error) {
 	}
 	plain, err := base64.RawURLEncoding.DecodeString(cursor)
 	parts := strings.SplitN(string(plain), ".", 3)
-	if err == nil && len(parts) == 3 && parts[0] == fingerprint(list) && isID(parts[2]) {
+	if err == nil && len(parts) == 3 && parts[0] == fingerprint(list) && runs.IsUUID(parts[2]) {
 		if at, err := strconv.ParseInt(parts[1], 10, 64); err == nil {
 			return after{at, parts[2]}, nil
 		}

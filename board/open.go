@@ -3,6 +3,7 @@ package board
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"fmt"
 	"log/slog"
@@ -10,11 +11,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/gantry-run/gantry/board/changes"
 	"github.com/gantry-run/gantry/internal/db"
 	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/runs"
 )
 
 // Open opens the board, and makes its file if need be. Close it. No git is run and no
@@ -111,20 +111,14 @@ func collect[T any](ctx context.Context, q querier, scan func(row scanner) (T, e
 type scanner interface{ Scan(into ...any) error }
 
 // newID returns a UUIDv7, which sorts by the time of its making.
-func newID() (string, error) {
-	id, err := uuid.NewV7()
-	return id.String(), err
-}
+func (b *Board) newID() string { return runs.NewUUID(b.o.Now()) }
 
-// isID reports whether s is a UUID in the form that ids are given out.
-func isID(s string) bool {
-	id, err := uuid.Parse(s)
-	return err == nil && id.String() == s
-}
-
-// stableID returns the UUID that belongs to a name of a kind, on every machine.
+// stableID returns the UUID that belongs to a name of a kind, on every machine: a digest of
+// them, as a UUIDv8.
 func stableID(kind, name string) string {
-	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("gantry:"+kind+":"+name)).String()
+	sum := sha256.Sum256([]byte("gantry\x00" + kind + "\x00" + name))
+	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 }
 
 func absent(code fault.Code, what, id string) error {

@@ -158,10 +158,7 @@ func (b *Board) AddProject(ctx context.Context, a Ask, p NewProject) (Project, e
 	if len(problems) > 0 {
 		return Project{}, problems[0]
 	}
-	id, err := newID()
-	if err != nil {
-		return Project{}, err
-	}
+	id := b.newID()
 	return once(ctx, b, a, func(tx *sql.Tx) (Project, error) {
 		var other string
 		err := tx.QueryRowContext(ctx, `SELECT project_id FROM projects WHERE name = ? AND (source = ? OR project_id IN (SELECT value FROM json_each(?)))`,

@@ -106,15 +106,8 @@ func (b *Board) plan(ctx context.Context, a Ask, n NewAttempt) (plan, error) {
 	if err := prose("prompt", n.Prompt, MaxTitle+2+MaxDescription); err != nil {
 		return plan{}, err
 	}
-	id, err := newID()
-	if err != nil {
-		return plan{}, err
-	}
-	session, err := newID()
-	if err != nil {
-		return plan{}, err
-	}
-	p := plan{row: row{owner: a.Owner, session: runs.ID(session), phase: starting}}
+	id := b.newID()
+	p := plan{row: row{owner: a.Owner, session: runs.ID(b.newID()), phase: starting}}
 	now := timeOf(b.now())
 	p.Attempt = Attempt{
 		ID: id, TaskID: task.ID, Branch: "gantry/" + id[len(id)-8:] + "-" + slug(task.Title), Executor: executor, Variant: variant,

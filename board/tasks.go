@@ -29,10 +29,7 @@ func (b *Board) CreateTask(ctx context.Context, a Ask, t NewTask) (Task, error) 
 	if _, err := b.Project(ctx, t.ProjectID); err != nil {
 		return Task{}, err
 	}
-	id, err := newID()
-	if err != nil {
-		return Task{}, err
-	}
+	id := b.newID()
 	return once(ctx, b, a, func(tx *sql.Tx) (Task, error) {
 		now := b.now()
 		if _, err := tx.ExecContext(ctx, `INSERT INTO tasks (task_id, project_id, title, description, status, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
