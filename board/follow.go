@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gantry-run/gantry/agents/sessions"
@@ -26,6 +25,13 @@ type row struct {
 
 const rowColumns = `SELECT attempt_id, task_id, branch, dir, executor, variant, owner, session_id, phase, created_at, updated_at,
 	seen, turn_id, turn_state, failure, active_at, settled FROM attempts`
+
+// The rare attempts, each by its index, which SQLite uses for a literal only.
+const (
+	rowsAtWork    = rowColumns + ` WHERE turn_state = 'running'`
+	rowsOfTasks   = rowColumns + ` WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY task_id, created_at DESC, attempt_id`
+	idsOfHalfMade = `SELECT attempt_id FROM attempts WHERE phase = 'starting' ORDER BY attempt_id`
+)
 
 func scanRow(s scanner) (r row, err error) {
 	var created, updated, active int64
@@ -174,14 +180,10 @@ func micro(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// rowsOf returns the attempts at tasks, in the order of lists.
+// rowsOf returns the attempts at tasks, by task, then in the order of lists.
 func (b *Board) rowsOf(ctx context.Context, q querier, taskIDs ...string) ([]row, error) {
 	if len(taskIDs) == 0 {
 		return nil, nil
 	}
-	args := make([]any, len(taskIDs))
-	for i, id := range taskIDs {
-		args[i] = id
-	}
-	return collect(ctx, q, scanRow, rowColumns+` WHERE task_id IN (?`+strings.Repeat(", ?", len(args)-1)+`) ORDER BY task_id, created_at DESC, attempt_id`, args...)
+	return collect(ctx, q, scanRow, rowsOfTasks, list(taskIDs))
 }

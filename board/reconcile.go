@@ -17,7 +17,7 @@ import (
 // what went wrong.
 func (b *Board) Reconcile(ctx context.Context) error {
 	ids, err := collect(ctx, b.db, func(s scanner) (id string, err error) { return id, s.Scan(&id) },
-		`SELECT attempt_id FROM attempts WHERE phase = ? ORDER BY attempt_id`, starting)
+		idsOfHalfMade)
 	for _, id := range ids {
 		_, failed := b.recover(ctx, id)
 		err = errors.Join(err, failed)

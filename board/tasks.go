@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gantry-run/gantry/agents/sessions"
 	"github.com/gantry-run/gantry/internal/fault"
 )
 
@@ -160,7 +159,7 @@ func (b *Board) Tasks(ctx context.Context, f TaskFilter) (TaskPage, error) {
 	}
 	// A turn that was under way may have ended: then its task is to be found under another
 	// status.
-	atWork, err := collect(ctx, b.db, scanRow, rowColumns+` WHERE turn_state = ?`, sessions.TurnRunning)
+	atWork, err := collect(ctx, b.db, scanRow, rowsAtWork)
 	if err == nil {
 		_, err = b.follow(ctx, atWork)
 	}
@@ -177,13 +176,8 @@ func (b *Board) Tasks(ctx context.Context, f TaskFilter) (TaskPage, error) {
 // tasks reads a page, and reports whether a session of its attempts has gone on since the
 // file knew of it: then the page may be another one.
 func (b *Board) tasks(ctx context.Context, f TaskFilter, from after) (page TaskPage, changed bool, err error) {
-	where, args := ` WHERE project_id = ? AND deleted_at IS NULL`, []any{f.ProjectID}
-	if f.Status != "" {
-		where, args = where+` AND status = ?`, append(args, f.Status)
-	}
-	cond, more := from.where("task_id")
-	args = append(append(args, more...), f.Limit+1)
-	tasks, err := collect(ctx, b.db, scanTask, taskColumns+where+cond+` ORDER BY created_at DESC, task_id LIMIT ?`, args...)
+	query, args := f.query(from)
+	tasks, err := collect(ctx, b.db, scanTask, query, args...)
 	if err != nil {
 		return page, false, err
 	}
@@ -213,4 +207,14 @@ func (b *Board) tasks(ctx context.Context, f TaskFilter, from after) (page TaskP
 	}
 	page.Tasks = tasks
 	return page, changed, nil
+}
+
+// query reads one task more than a page has, from a place on.
+func (f TaskFilter) query(from after) (string, []any) {
+	where, args := ` WHERE project_id = ? AND deleted_at IS NULL`, []any{f.ProjectID}
+	if f.Status != "" {
+		where, args = where+` AND status = ?`, append(args, f.Status)
+	}
+	cond, more := from.where("task_id")
+	return taskColumns + where + cond + ` ORDER BY created_at DESC, task_id LIMIT ?`, append(append(args, more...), f.Limit+1)
 }
