@@ -125,6 +125,7 @@ func TestAWrongRecordIsRefusedWithItsFields(t *testing.T) {
 		posting("e", `,"duration_ms":-1,"items_failed":-2`):                       "duration_ms items_failed",
 		posting("e", `,"duration_ms":"1"`):                                        "duration_ms",
 		posting("e", `,"metrics_json":[1],"context_json":"x","end_time":"never"`): "end_time metrics_json context_json",
+		posting("e", `,"product":"`+strings.Repeat("x", 129)+`"`):                 "product",
 		posting("e", `,"git_commit_hash":"xyz"`):                                  "git_commit_hash",
 		posting("known-secret-value", ""):                                         "event_id run_id",
 		posting(strings.Repeat("e", 300), ""):                                     "event_id run_id",

@@ -30,9 +30,12 @@ func (c *checks) problem() error {
 	return rest.Invalid(c.errs...)
 }
 
-func (c *checks) need(field, value string) {
-	if value == "" {
-		c.add(field, "is missing")
+// maxShort is how long a name may be, in bytes.
+const maxShort = 128
+
+func (c *checks) short(field, value string) {
+	if len(value) > maxShort {
+		c.add(field, "must have at most %d bytes", maxShort)
 	}
 }
 
@@ -68,6 +71,9 @@ func (c *checks) commit(hashField, hash, sourceField, source string) {
 	}
 }
 
+// maxMembers is how many members metrics and context may have.
+const maxMembers = 64
+
 func isSource(s string) bool { return s == "manual" || s == "llm" || s == "ci" }
 
 // object checks a JSON object; a string with one in it stands for it.
@@ -77,8 +83,8 @@ func (c *checks) object(field string, raw json.RawMessage) json.RawMessage {
 		raw = json.RawMessage(text)
 	}
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &members); err != nil {
-		c.add(field, "must be a JSON object")
+	if err := json.Unmarshal(raw, &members); err != nil || len(members) > maxMembers {
+		c.add(field, "must be a JSON object of at most %d members", maxMembers)
 		return nil
 	}
 	var flat bytes.Buffer

@@ -35,7 +35,12 @@ func (s service) newRecord(in NewRun) (telemetry.Run, error) {
 	if in.ParentRunID != "" {
 		c.id("parent_run_id", in.ParentRunID, s.o.Telemetry)
 	}
-	c.need("agent_name", in.AgentName)
+	if in.AgentName == "" {
+		c.add("agent_name", "is missing")
+	}
+	c.short("parent_run_id", in.ParentRunID)
+	c.short("agent_name", in.AgentName)
+	c.short("product", in.Product)
 	if !jobTypeForm.MatchString(string(in.JobType)) {
 		c.add("job_type", "must be lower case words joined by underscores")
 	}
