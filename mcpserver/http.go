@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -228,8 +229,17 @@ func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
 // SHUTTING_DOWN. The guard refuses the calls that come meanwhile, when it drains.
 func (h *HTTP) Shutdown(ctx context.Context) {
 	h.calls.settle(ctx)
+	var all sync.WaitGroup
 	for s := range h.server.Sessions() {
-		_ = s.Close() // nothing more is wanted of it
+		all.Go(func() { _ = s.Close() }) // nothing more is wanted of it; it waits for its calls
+	}
+	closed := make(chan struct{})
+	go func() { all.Wait(); close(closed) }()
+	last := time.NewTimer(lastWord)
+	defer last.Stop()
+	select {
+	case <-closed:
+	case <-last.C:
 	}
 }
 

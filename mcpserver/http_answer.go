@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -208,7 +209,8 @@ func (a *answer) sendBody(status int, body []byte) error {
 	if a.sent {
 		return a.send(status, nil, frame(body))
 	}
-	return a.send(status, http.Header{"Content-Type": {"application/json"}, "Cache-Control": {"no-store"}}, body)
+	length := strconv.Itoa(len(body)) // so that nobody waits for the end of the handler to have it all
+	return a.send(status, http.Header{"Content-Type": {"application/json"}, "Cache-Control": {"no-store"}, "Content-Length": {length}}, body)
 }
 
 // send sends bytes as they are, after the header. a.mu is held.
@@ -266,7 +268,9 @@ func (a *answer) abandon() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.answered && !a.over {
-		_ = a.sendError(http.StatusServiceUnavailable, Refusal(a.message.Method)) // who is gone needs no answer
+		// Who is gone needs no answer.
+		_ = a.sendError(http.StatusServiceUnavailable, Refusal(a.message.Method))
+		_ = a.out.Flush()
 	}
 	a.over = true
 	a.leave()

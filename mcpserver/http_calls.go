@@ -111,7 +111,6 @@ func (c *httpCalls) settle(ctx context.Context) {
 		case <-last.C:
 			last.Reset(0) // for the others too
 			call.answer.abandon()
-			<-call.done
 		}
 	}
 }
