@@ -250,7 +250,7 @@ func (a *answer) commit(status int, header http.Header) {
 func (a *answer) keepAlive() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	waits := a.message.ID != nil && a.status == 0
+	waits := a.message.ID != nil && a.status == 0 && a.message.Method != "initialize" // its header is yet to come
 	if a.over || a.sent && !a.stream || !a.sent && !waits {
 		return
 	}
