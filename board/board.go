@@ -291,11 +291,12 @@ type Context struct {
 // Retention says which worktrees Clean considers.
 type Retention struct {
 	AttemptIDs []string      // these only; empty: all attempts of tasks that are done, cancelled or deleted
-	Age        time.Duration // without AttemptIDs: whose last activity is older; DefaultAge when 0
+	Age        time.Duration // without AttemptIDs: whose last activity is older
 	DryRun     bool          // only say what would be done
 }
 
-// DefaultAge is how long the worktrees of a finished task are kept untouched.
+// DefaultAge is how long the worktrees of a finished task are kept untouched, unless
+// somebody says otherwise.
 const DefaultAge = 7 * 24 * time.Hour
 
 // Cleaned says what became of an attempt's worktrees.

@@ -58,9 +58,6 @@ func (b *Board) considered(ctx context.Context, r Retention) (rows []row, err er
 		}
 		return rows, nil
 	}
-	if r.Age == 0 {
-		r.Age = DefaultAge
-	}
 	before := b.now() - r.Age.Microseconds()
 	rows, err = collect(ctx, b.db, scanRow, rowColumns+` WHERE phase = ? AND max(updated_at, active_at) < ? AND EXISTS (SELECT 1 FROM tasks
 		WHERE tasks.task_id = attempts.task_id AND (deleted_at IS NOT NULL OR status IN (?, ?))) ORDER BY created_at, attempt_id`,

@@ -87,15 +87,15 @@ func TestCleanConsidersOldAttemptsOfFinishedTasks(t *testing.T) {
 		w.ended(task, targets, "true")
 		must(w.b.UpdateTask(t.Context(), Ask{}, task.ID, TaskChange{Status: &status}))(t)
 	}
-	if got := must(w.b.Clean(t.Context(), Retention{}))(t); len(got) != 0 {
+	if got := must(w.b.Clean(t.Context(), Retention{Age: DefaultAge}))(t); len(got) != 0 {
 		t.Errorf("too young: %+v", got)
 	}
 	w.clock.add(DefaultAge + time.Hour)
-	got := must(w.b.Clean(t.Context(), Retention{}))(t)
+	got := must(w.b.Clean(t.Context(), Retention{Age: DefaultAge}))(t)
 	if len(got) != 2 || !got[0].Removed || !got[1].Removed || !reflect.DeepEqual(got[0].Branches, []string{"api", "web"}) {
 		t.Errorf("%+v", got)
 	}
-	if again := must(w.b.Clean(t.Context(), Retention{}))(t); len(again) != 0 {
+	if again := must(w.b.Clean(t.Context(), Retention{Age: DefaultAge}))(t); len(again) != 0 {
 		t.Errorf("again: %+v", again)
 	}
 	_, err := w.b.Clean(t.Context(), Retention{AttemptIDs: []string{"x"}})
@@ -149,11 +149,11 @@ func TestADeletedTaskLeavesOnlyWorkThatIsNowhereElse(t *testing.T) {
 	_, err = w.b.Context(t.Context(), work.Dir)
 	wants(t, "its folder", err, fault.NoContext)
 	w.clock.add(DefaultAge + time.Hour)
-	if got := must(w.b.Clean(t.Context(), Retention{}))(t); len(got) != 1 || got[0].Removed {
+	if got := must(w.b.Clean(t.Context(), Retention{Age: DefaultAge}))(t); len(got) != 1 || got[0].Removed {
 		t.Errorf("%+v", got)
 	}
 	w.sh(work.Dir, "git checkout -q a")
-	if got := must(w.b.Clean(t.Context(), Retention{}))(t); len(got) != 1 || !got[0].Removed {
+	if got := must(w.b.Clean(t.Context(), Retention{Age: DefaultAge}))(t); len(got) != 1 || !got[0].Removed {
 		t.Errorf("%+v", got)
 	}
 	var rows int
