@@ -23,4 +23,4 @@ type clause struct {
 }
 
 // lists are all promises, in the order of the document.
-func lists() []list { return []list{seedOfTasks(), taskRunner(), foundation(), design()} }
+func lists() []list { return []list{seedOfTasks(), seedOfRecords(), taskRunner(), foundation(), design()} }
