@@ -23,4 +23,6 @@ type clause struct {
 }
 
 // lists are all promises, in the order of the document.
-func lists() []list { return []list{seedOfTasks(), seedOfRecords(), taskRunner(), foundation(), design()} }
+func lists() []list {
+	return []list{seedOfTasks(), seedOfRecords(), taskRunner(), boardPromises(), foundation(), design()}
+}
