@@ -73,6 +73,13 @@ func (r *rules) at(ctx context.Context) *ruleSet {
 	return s
 }
 
+// CommonDir returns the folder that the repository of a folder keeps for all of its work
+// trees, "" when there is no repository.
+func CommonDir(dir string) string {
+	_, common, _ := repository(dir)
+	return common
+}
+
 // repository returns the work tree that a folder is in, and the folder that its
 // repository keeps for all of its work trees.
 func repository(dir string) (top, common string, ok bool) {

@@ -85,7 +85,7 @@ func rootCommand(std streams, environ []string) *cobra.Command {
 	root.AddCommand(
 		c.mcpCommand(), c.serveCommand(), c.launchCommand(), c.callCommand(), c.toolsCommand(), c.runsCommand(),
 		c.tasksCommand(), c.taskCommand(), c.allowCommand(), c.denyCommand(), c.allowlistCommand(),
-		c.workerCommand(), c.doctorCommand(), c.versionCommand(),
+		c.workerCommand(), c.worktreesCommand(), c.doctorCommand(), c.versionCommand(),
 	)
 	return root
 }

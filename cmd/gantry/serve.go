@@ -43,7 +43,9 @@ type service struct {
 	tokens   *tokens.Store
 	paths    []*mcpserver.HTTP // that speak MCP
 	draining atomic.Bool
-	ending   chan struct{} // closed when streams are to end
+
+	worktrees *worktreeFleet // nil: they have no servers
+	ending    chan struct{}  // closed when streams are to end
 }
 
 func (c *cli) serveHTTP(ctx context.Context) (err error) {
@@ -65,6 +67,12 @@ func (c *cli) serveHTTP(ctx context.Context) (err error) {
 	}()
 	known.LogTo(a.log)
 	s := &service{app: a, tokens: known, ending: make(chan struct{})}
+	if c.config.Worktree.Serve {
+		if s.worktrees, err = s.startWorktrees(ctx); err != nil {
+			return err
+		}
+		defer s.worktrees.close()
+	}
 	routes, err := s.routes()
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ func (s *service) routes() ([]route, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = append(append(all, s.healthRoutes()...), s.apiRoutes()...)
+	all = append(append(append(all, s.healthRoutes()...), s.apiRoutes()...), s.worktreeRoutes()...)
 	if metrics := s.app.metricsHandler(); metrics != nil {
 		all = append(all, route{pattern: "GET /metrics", handler: metrics, scope: tokens.ScopeRead})
 	}

@@ -77,6 +77,7 @@ var layers = []layer{
 	{"mcpserver/httpfront", "internal/fault mcpserver/tokens specs"},
 	{"mcpserver/launchtools", "internal/fault launch launch/dossier launch/quickstart mcpserver/guard mcpserver/tool runs specs telemetry " +
 		"validate"},
+	{"mcpserver/fleet", ""},
 	{"mcpserver/tasktools", "internal/fault mcpserver/guard mcpserver/tool specs targets targets/jobs"},
 	{"mcpserver/agenttools", "agents/sessions agents/tasks agents/taskstore internal/fault mcpserver/guard mcpserver/tool specs"},
 	{"mcpserver/worktreetools", "internal/fault mcpserver/guard mcpserver/tool specs targets/jobs worktree"},
@@ -87,7 +88,7 @@ var layers = []layer{
 	{"web", "artifacts internal/fault internal/rest runs validate"},
 
 	{"cmd/gantry", "agents agents/entries agents/sessions agents/tasks board internal/fault internal/git internal/proc internal/rest launch launch/dossier launch/gates " +
-		"mcpserver mcpserver/agenttools mcpserver/boardtools mcpserver/guard mcpserver/httpfront " +
+		"mcpserver mcpserver/agenttools mcpserver/boardtools mcpserver/fleet mcpserver/guard mcpserver/httpfront " +
 		"mcpserver/launchtools mcpserver/stdio mcpserver/tasktools mcpserver/tokens mcpserver/tool mcpserver/worktreetools runs runs/local specs targets targets/jobs telemetry telemetry/api " +
 		"telemetry/export telemetry/outbox validate web worktree"},
 
