@@ -69,12 +69,14 @@ func TestBoardPathsOfTwoReposBeginWithTheirNames(t *testing.T) {
 	}
 	task := field(t, d.must("create_task", args{"project_id": project, "title": "both"}), "task_id")
 	a := d.startIn(task, "ls; echo 1 >>api/main.go; echo 2 >web/new.html; cd web && git add -A && git commit -qm work", repos["web"], repos["api"])
-	d.settled(a.id)
+	if s := d.settled(a.id); field(t, s, "state") != "completed" {
+		t.Errorf("%s", s)
+	}
 	c := d.changes(a.id, nil)
 	if got := c.paths(); !slices.Equal(got, []string{"api/main.go", "web/new.html"}) {
 		t.Errorf("%q", got)
 	}
-	patch := d.must("get_attempt_patch", args{"attempt_id": a.id, "paths": []string{"api/main.go", "web"}})
+	patch := d.must("get_attempt_patch", args{"attempt_id": a.id, "paths": []string{"api/main.go", "web/."}})
 	for _, want := range []string{"+++ b/api/main.go", "+++ b/web/new.html", "+1\n", "+2\n"} {
 		if !strings.Contains(field(t, patch, "patch"), want) {
 			t.Errorf("%q is not in %s", want, patch)

@@ -150,7 +150,9 @@ func TestBoardQueueSurvivesTheServer(t *testing.T) {
 	d.signal(syscall.SIGKILL)
 	d.open("gate") // the agent ends while nobody looks
 	d.reopen()
-	eventually(t, "both turns are over", func() bool { return len(d.prompts(args{"attempt_id": a.id})) == 2 && field(t, d.status(a.id), "state") == "completed" })
+	eventually(t, "both turns are over", func() bool {
+		return len(d.prompts(args{"attempt_id": a.id})) == 2 && field(t, d.status(a.id), "state") == "completed"
+	})
 	got := d.prompts(args{"attempt_id": a.id})
 	if !strings.HasSuffix(got[0][1], "one") || got[1] != [2]string{"echo two", "two"} {
 		t.Errorf("%q", got)

@@ -35,6 +35,7 @@ func newDesk(t *testing.T, config ...string) *desk {
 	t.Helper()
 	d := &desk{world: newBareWorld(t), name: "root", flags: []string{"--toolsets=board", "--rate-limit=0"}}
 	write(t, filepath.Join(d.home, ".config", "gantry", "gantry.toml"), strings.Join(config, "\n")+executors)
+	write(t, filepath.Join(d.home, ".gitconfig"), "[user]\n\tname = A\n\temail = a@example.com\n")
 	d.repository(".", map[string]string{"README.md": "# Root\n", "main.go": "package main\n", "docs/guide.md": "Guide.\n"})
 	for _, gate := range []string{"gate", "second"} {
 		if err := syscall.Mkfifo(filepath.Join(d.home, gate), 0o600); err != nil {

@@ -84,7 +84,8 @@ func rootCommand(std streams, environ []string) *cobra.Command {
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return c.load(cmd.Flags()) }
 	root.AddCommand(
 		c.mcpCommand(), c.serveCommand(), c.launchCommand(), c.callCommand(), c.toolsCommand(), c.runsCommand(),
-		c.tasksCommand(), c.taskCommand(), c.allowCommand(), c.denyCommand(), c.allowlistCommand(),
+		c.tasksCommand(), c.taskCommand(), c.boardCommand(), c.projectCommand(), c.attemptCommand(), c.sessionCommand(),
+		c.allowCommand(), c.denyCommand(), c.allowlistCommand(),
 		c.workerCommand(), c.worktreesCommand(), c.doctorCommand(), c.versionCommand(),
 	)
 	return root

@@ -21,6 +21,7 @@ var runID = regexp.MustCompile(`r_[0-9]{8}T[0-9]{6}Z_[a-z2-7]{12}`)
 //	exits CODE PROGRAM ARGS…   runs a program, which must end with the code
 //	repo DIR                   makes a git repository of a folder, with one commit
 //	run VAR                    puts the first run id that was printed last into VAR
+//	id VAR [MEMBER]            the same for a UUID, that of a member of JSON
 func TestCommandLine(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -39,7 +40,7 @@ func TestCommandLine(t *testing.T) {
 			e.Defer(func() { endWorkers(t, e.WorkDir) })
 			return os.MkdirAll(home, 0o755)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "repo": makeRepo, "run": firstRun},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "repo": makeRepo, "run": firstRun, "id": firstID},
 	})
 }
 
@@ -81,6 +82,23 @@ func firstRun(ts *testscript.TestScript, neg bool, words []string) {
 	id := runID.FindString(ts.ReadFile("stdout") + ts.ReadFile("stderr"))
 	if id == "" {
 		ts.Fatalf("no run id was printed")
+	}
+	ts.Setenv(words[0], id)
+}
+
+var uuid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+func firstID(ts *testscript.TestScript, neg bool, words []string) {
+	if neg || len(words) < 1 || len(words) > 2 {
+		ts.Fatalf("usage: id VAR [MEMBER]")
+	}
+	printed := ts.ReadFile("stdout")
+	if len(words) == 2 {
+		_, printed, _ = strings.Cut(printed, `"`+words[1]+`": `)
+	}
+	id := uuid.FindString(printed)
+	if id == "" {
+		ts.Fatalf("no id was printed")
 	}
 	ts.Setenv(words[0], id)
 }

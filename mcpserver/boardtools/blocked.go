@@ -25,7 +25,7 @@ func hints() map[changes.Reason]string {
 	return map[changes.Reason]string{
 		changes.SummaryFailed:        "git could not compare the worktree: get_attempt_status says whether the attempt still works, get_attempt_file reads single files",
 		changes.ThresholdExceeded:    "call again with force=true if a long answer is acceptable, or read single files with get_attempt_file",
-		changes.PathOutsideWorkspace: "begin each path with the name of a repository of the attempt, as get_attempt_changes does, without .. and links that lead out",
+		changes.PathOutsideWorkspace: "begin each path with the name of a repository of the attempt, as get_attempt_changes does, without .. and links that lead out; NAME/. is all of one",
 		changes.SizeExceeded:         "lower max_bytes, and of a file read the next piece with start",
 		changes.TooManyPaths:         "call again with at most 100 paths; a folder stands for all in it",
 	}
