@@ -111,8 +111,8 @@ func (w *world) leavesNothing() {
 	}
 	for dir, may := range map[string]string{
 		base:    "root state home outside bin",
-		w.home:  ".gitconfig",
-		w.state: "board format index.db index.db-wal index.db-shm index.lock keys runs telemetry.db telemetry.db-wal telemetry.db-shm telemetry_outbox.lock worker.log",
+		w.home:  ".dela .gitconfig",
+		w.state: "board format index.db index.db-wal index.db-shm index.lock keys procs runs sessions telemetry.db telemetry.db-wal telemetry.db-shm telemetry_outbox.lock worker.log",
 	} {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
