@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -43,6 +44,10 @@ func Open(ctx context.Context, o Options) (*Board, error) {
 		return nil, err
 	}
 	conn, err := db.Open(ctx, filepath.Join(o.Dir, "board.db"), db.Options{Synchronous: db.Full, Migrations: schema()})
+	if errors.Is(err, db.ErrNewer) {
+		return nil, fault.New(fault.StoreUnsupported, "the board was written by a newer version of this program").Because(err).
+			WithHint("use that version, or another --state-dir")
+	}
 	if err != nil {
 		return nil, err
 	}

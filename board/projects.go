@@ -31,6 +31,10 @@ func (b *Board) ready(ctx context.Context) error {
 		return nil
 	}
 	var found []project
+	var now struct {
+		config []string
+		root   string
+	}
 	for _, p := range b.o.Projects {
 		repos, problems := b.findRepos(ctx, p.Repos)
 		if err := ctx.Err(); err != nil {
@@ -39,15 +43,14 @@ func (b *Board) ready(ctx context.Context) error {
 		for _, problem := range problems {
 			b.o.Log.Warn("a repository of the configuration is left out", "project", p.Name, "error", problem.Error())
 		}
-		found = append(found, project{stableID("project", p.Name), p.Name, FromConfig, repos})
-	}
-	for _, p := range found {
-		b.known.config = append(b.known.config, p.id)
+		id := stableID("project", p.Name)
+		now.config = append(now.config, id)
+		found = append(found, project{id, p.Name, FromConfig, repos})
 	}
 	if b.o.Root != "" {
 		if repos, problems := b.findRepos(ctx, []RepoAt{{Path: b.o.Root}}); len(problems) == 0 {
-			b.known.root = stableID("root", repos[0].path)
-			found = append(found, project{b.known.root, repos[0].name, FromRoot, repos})
+			now.root = stableID("root", repos[0].path)
+			found = append(found, project{now.root, repos[0].name, FromRoot, repos})
 		}
 	}
 	err := b.within(ctx, func(tx *sql.Tx) error {
@@ -58,7 +61,9 @@ func (b *Board) ready(ctx context.Context) error {
 		}
 		return nil
 	})
-	b.known.done = err == nil
+	if err == nil {
+		b.known.done, b.known.config, b.known.root = true, now.config, now.root
+	}
 	return err
 }
 

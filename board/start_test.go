@@ -190,10 +190,13 @@ func TestAKeyStartsOneAttempt(t *testing.T) {
 	req := NewAttempt{TaskID: task.ID, Executor: "SCRIPT", Repos: targets}
 	var mu sync.Mutex
 	ids := map[string]int{}
+	// As two processes would.
+	boards := []*Board{w.b, must(Open(t.Context(), options(t, w.dir, w.env, w.fake, w.clock.read, nil)))(t)}
+	defer boards[1].Close()
 	var wg sync.WaitGroup
-	for range 6 {
+	for i := range 20 {
 		wg.Go(func() {
-			a, err := w.b.StartAttempt(t.Context(), ask, req)
+			a, err := boards[i%2].StartAttempt(t.Context(), ask, req)
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -207,6 +210,9 @@ func TestAKeyStartsOneAttempt(t *testing.T) {
 	first := must(w.b.StartAttempt(t.Context(), ask, req))(t)
 	if ids[first.ID]++; len(ids) != 1 {
 		t.Errorf("%v", ids)
+	}
+	if page := must(w.b.Attempts(t.Context(), task.ID, 0, ""))(t); page.Count != 1 {
+		t.Errorf("%d attempts", page.Count)
 	}
 	w.fake.end(runs.ID(first.SessionID), sessions.TurnCompleted, 0)
 	if again := must(w.b.StartAttempt(t.Context(), ask, req))(t); again.State != first.State || again.ID != first.ID || !again.CreatedAt.Equal(first.CreatedAt) {

@@ -39,6 +39,16 @@ func TestARequestIDMakesOneTask(t *testing.T) {
 	wants(t, "no such status", err, fault.InvalidInput)
 }
 
+func TestABoardOfANewerVersionIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if _, err := w.b.db.Exec(`PRAGMA user_version = 99`); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), options(t, w.dir, w.env, w.fake, w.clock.read, nil))
+	wants(t, "open", err, fault.StoreUnsupported)
+}
+
 func TestUpdateAndDeleteActOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
