@@ -122,15 +122,19 @@ func (s service) sees(c rest.Caller, r telemetry.Run) bool {
 	if c.Token == "" || slices.Contains(c.Scopes, "admin") {
 		return true
 	}
-	of := r.ParentRunID
-	if of == "" {
-		of = r.RunID
-	}
-	if v, err := s.o.Store.View(runs.ID(of)); err == nil {
+	if v, err := s.o.Store.View(runOf(r)); err == nil {
 		return s.o.Sees(v, c.Token)
 	}
 	var call struct {
 		Client string `json:"client"`
 	}
 	return r.Posted || json.Unmarshal(r.Context, &call) == nil && call.Client == c.Token
+}
+
+// runOf returns the run that a record belongs to.
+func runOf(r telemetry.Run) runs.ID {
+	if r.ParentRunID != "" {
+		return runs.ID(r.ParentRunID)
+	}
+	return runs.ID(r.RunID)
 }
