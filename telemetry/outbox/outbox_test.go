@@ -63,6 +63,13 @@ func (a *api) asked() []request {
 	return slices.Clone(a.requests)
 }
 
+// arrived returns the ids of the records that were made, in order.
+func (a *api) arrived() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.created)
+}
+
 // RoundTrip implements [http.RoundTripper].
 func (a *api) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
@@ -178,8 +185,8 @@ func TestRecordsReachTheAPIAndLeaveNothingBehind(t *testing.T) {
 		synctest.Wait()
 		out.Forward([]telemetry.Record{record("e1", aRun, telemetry.StatusFailure), record("e2", noRun, telemetry.StatusSuccess)})
 		synctest.Wait()
-		if slices.Sort(a.created); !slices.Equal(a.created, []string{"e1", "e2"}) || a.records["e1"]["status"] != "failure" || a.commits["e1"] != "6700066" {
-			t.Errorf("created %v, %v, commits %v", a.created, a.records["e1"], a.commits)
+		if got := slices.Sorted(slices.Values(a.arrived())); !slices.Equal(got, []string{"e1", "e2"}) || a.records["e1"]["status"] != "failure" || a.commits["e1"] != "6700066" {
+			t.Errorf("created %v, %v, commits %v", a.arrived(), a.records["e1"], a.commits)
 		}
 		if r := a.records["e2"]; r["output_summary"] != "a <b> é" || r["context_json"].(map[string]any)["tool"] != "read_file" {
 			t.Errorf("%v", r)
@@ -217,8 +224,8 @@ func TestNothingIsLostAndEachIsDeliveredOnceWhenTheAPIIsBack(t *testing.T) {
 				a.set("")
 				out.Flush() // a run has reached a stable state
 				synctest.Wait()
-				if slices.Sort(a.created); !slices.Equal(a.created, want) {
-					t.Errorf("%d records arrived", len(a.created))
+				if got := slices.Sorted(slices.Values(a.arrived())); !slices.Equal(got, want) {
+					t.Errorf("%d records arrived", len(a.arrived()))
 				}
 				if n := left(t, o); n != 0 || out.Dropped() != 0 {
 					t.Errorf("%d lines left, %d dropped", n, out.Dropped())
@@ -267,8 +274,8 @@ func TestAFailingAPIIsAskedAgainAfterARest(t *testing.T) {
 		}
 		a.set("")
 		time.Sleep(2 * restTime)
-		if len(a.created) != 1 || left(t, o) != 0 {
-			t.Errorf("created %v", a.created)
+		if len(a.arrived()) != 1 || left(t, o) != 0 {
+			t.Errorf("created %v", a.arrived())
 		}
 	})
 }
@@ -282,8 +289,8 @@ func TestARefusedRecordDoesNotHoldUpTheOthers(t *testing.T) {
 		synctest.Wait()
 		out.Forward([]telemetry.Record{record("e3", aRun, telemetry.StatusSuccess)})
 		synctest.Wait()
-		if !slices.Equal(a.created, []string{"e2", "e3"}) || left(t, o) != 1 {
-			t.Errorf("created %v, %d left", a.created, left(t, o))
+		if !slices.Equal(a.arrived(), []string{"e2", "e3"}) || left(t, o) != 1 {
+			t.Errorf("created %v, %d left", a.arrived(), left(t, o))
 		}
 	})
 }
@@ -308,8 +315,8 @@ func TestWhatAKilledProcessLeftIsDeliveredAtTheNextStart(t *testing.T) {
 		next := begin(t, o, a)
 		next.Forward([]telemetry.Record{record("e3", noRun, telemetry.StatusSuccess)})
 		synctest.Wait()
-		if slices.Sort(a.created); !slices.Equal(a.created, []string{"e1", "e2", "e3"}) || left(t, o) != 0 || next.Dropped() != 1 {
-			t.Errorf("created %v, %d left, %d dropped", a.created, left(t, o), next.Dropped())
+		if got := slices.Sorted(slices.Values(a.arrived())); !slices.Equal(got, []string{"e1", "e2", "e3"}) || left(t, o) != 0 || next.Dropped() != 1 {
+			t.Errorf("created %v, %d left, %d dropped", a.arrived(), left(t, o), next.Dropped())
 		}
 	})
 }
@@ -336,8 +343,8 @@ func TestAFullOutboxGivesUpItsOldestLinesAndCountsThem(t *testing.T) {
 		a.set("")
 		out.Flush()
 		time.Sleep(5 * time.Second)
-		if len(a.created) != n || a.created[0] != fmt.Sprintf("e%03d", 200-n) || a.created[n-1] != "e199" {
-			t.Errorf("%d arrived, from %s to %s", len(a.created), a.created[0], a.created[len(a.created)-1])
+		if got := a.arrived(); len(got) != n || got[0] != fmt.Sprintf("e%03d", 200-n) || got[n-1] != "e199" {
+			t.Errorf("%d arrived, from %s to %s", len(got), got[0], got[len(got)-1])
 		}
 	})
 }
@@ -355,8 +362,8 @@ func TestProcessesOnOneStateDirectoryLoseNothing(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if len(a.created) != 300 || left(t, o) != 0 {
-		t.Errorf("%d arrived, %d left", len(a.created), left(t, o))
+	if len(a.arrived()) != 300 || left(t, o) != 0 {
+		t.Errorf("%d arrived, %d left", len(a.arrived()), left(t, o))
 	}
 }
 
