@@ -33,6 +33,14 @@ variants = ["FAST"]
 // newDesk makes a desk with more configuration and a client.
 func newDesk(t *testing.T, config ...string) *desk {
 	t.Helper()
+	d := newBareDesk(t, config...)
+	d.reopen()
+	return d
+}
+
+// newBareDesk makes a desk that nobody is at yet.
+func newBareDesk(t *testing.T, config ...string) *desk {
+	t.Helper()
 	d := &desk{world: newBareWorld(t), name: "root", flags: []string{"--toolsets=board", "--rate-limit=0"}}
 	write(t, filepath.Join(d.home, ".config", "gantry", "gantry.toml"), strings.Join(config, "\n")+executors)
 	write(t, filepath.Join(d.home, ".gitconfig"), "[user]\n\tname = A\n\temail = a@example.com\n")
@@ -42,7 +50,6 @@ func newDesk(t *testing.T, config ...string) *desk {
 			t.Fatal(err)
 		}
 	}
-	d.reopen()
 	return d
 }
 
