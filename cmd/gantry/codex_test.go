@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,18 +53,38 @@ type follower struct {
 	lines []string
 }
 
-// until reads on until a line holds the text, or the task is in the state.
-func (f *follower) until(text, state string) {
+// read waits for lines and returns them with the task's state.
+func (f *follower) read() (lines []string, state string) {
+	f.p.t.Helper()
+	l := into[agentLog](f.p, f.p.must("task_log", args{"task_id": f.id, "after": f.after, "follow": true, "wait_ms": 5000}))
+	f.after, f.lines = l.Next, append(f.lines, l.Lines...)
+	return l.Lines, l.State
+}
+
+// until reads on until a line holds the text.
+func (f *follower) until(text string) {
 	f.p.t.Helper()
 	for deadline := time.Now().Add(patience); ; {
-		l := into[agentLog](f.p, f.p.must("task_log", args{"task_id": f.id, "after": f.after, "follow": true, "wait_ms": 5000}))
-		f.after, f.lines = l.Next, append(f.lines, l.Lines...)
-		has := slices.ContainsFunc(l.Lines, func(line string) bool { return strings.Contains(line, text) })
-		if text != "" && has || text == "" && l.State == state && len(l.Lines) == 0 {
+		lines, state := f.read()
+		if strings.Contains(strings.Join(lines, "\n"), text) {
 			return
 		}
-		if time.Now().After(deadline) || text != "" && l.State != "RUNNING" && len(l.Lines) == 0 {
-			f.p.t.Fatalf("no %q %s in the log of a task that is %s: %s", text, state, l.State, strings.Join(f.lines, "\n"))
+		if time.Now().After(deadline) || state != "RUNNING" && len(lines) == 0 {
+			f.p.t.Fatalf("no %q in the log of a task that is %s:\n%s", text, state, strings.Join(f.lines, "\n"))
+		}
+	}
+}
+
+// untilOver reads on until the turn is over.
+func (f *follower) untilOver() {
+	f.p.t.Helper()
+	for deadline := time.Now().Add(patience); ; {
+		lines, state := f.read()
+		if state != "RUNNING" && len(lines) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			f.p.t.Fatalf("the task is %s:\n%s", state, strings.Join(f.lines, "\n"))
 		}
 	}
 }
@@ -94,12 +113,12 @@ func TestTheRealCodexIsLedFromItsStartToTheArchive(t *testing.T) {
 		t.Fatalf("started: %+v", task)
 	}
 	log := &follower{p: p, id: task.ID}
-	log.until(`"text":"I begin"`, "")
+	log.until(`"text":"I begin"`)
 	if b, err := os.ReadFile(filepath.Join(dir, "b.txt")); err == nil {
 		t.Errorf("b.txt is there before the model said so: %q", b)
 	}
 	model.Open("gate")
-	log.until("", "STOPPED")
+	log.untilOver()
 	for _, part := range []string{`"thread.started"`, `"file_change"`, "hello", `"text":"finished"`, `"turn.completed"`} {
 		if !strings.Contains(strings.Join(log.lines, "\n"), part) {
 			t.Errorf("no %s in the log:\n%s", part, strings.Join(log.lines, "\n"))
@@ -112,7 +131,7 @@ func TestTheRealCodexIsLedFromItsStartToTheArchive(t *testing.T) {
 	}
 
 	p.must("task_send", args{"task_id": task.ID, "prompt": "run: cat a.txt b.txt\nsay: and again", "request_id": "send-1"})
-	log.until("", "STOPPED")
+	log.untilOver()
 	if now := into[agentTask](p, p.must("task_status", args{"task_id": task.ID})); now.LastResult != "and again" || now.State != "STOPPED" || now.Thread != task.Thread {
 		t.Errorf("after the second prompt: %+v", now)
 	}
@@ -122,7 +141,7 @@ func TestTheRealCodexIsLedFromItsStartToTheArchive(t *testing.T) {
 	}
 
 	p.must("task_send", args{"task_id": task.ID, "prompt": "run: true\nwait: never"})
-	log.until(`"exit_code":0`, "")
+	log.until(`"exit_code":0`)
 	running := into[agentTask](p, p.must("task_status", args{"task_id": task.ID}))
 	if running.State != "RUNNING" || running.PID == 0 {
 		t.Errorf("while it works: %+v", running)

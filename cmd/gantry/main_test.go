@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/gantry-run/gantry/internal/agenttest"
 )
 
 // The tests of this package use the program as people and agents do: the binary
@@ -20,6 +22,7 @@ var update = flag.Bool("update", false, "write the generated documents")
 var binary string
 
 func TestMain(m *testing.M) {
+	agenttest.Main()
 	flag.Parse()
 	if *update {
 		flag.Set("test.run", "^TestConfigurationDocument") // nothing else is generated here
