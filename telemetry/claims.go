@@ -124,6 +124,14 @@ func leaveUncounted(ctx context.Context, tx *sql.Tx, calls []Record) error {
 
 // takeUncounted returns calls that were left, at most limit, and forgets them.
 func (s *store) takeUncounted(ctx context.Context, limit int) (out []Record, err error) {
+	d, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var any bool // looking holds up nobody who writes
+	if err := d.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM uncounted)`).Scan(&any); err != nil || !any {
+		return nil, err
+	}
 	err = s.update(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `DELETE FROM uncounted WHERE event_id IN (SELECT event_id FROM uncounted LIMIT ?) RETURNING event_id`, limit)
 		if err != nil {

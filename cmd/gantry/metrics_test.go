@@ -18,12 +18,16 @@ func TestEveryCallIsCountedOnceAtMetrics(t *testing.T) {
 	w := newWorld(t)
 	s := w.watch(nil)
 	s.scrape() // from now on nothing is history
-	const each = 20
+	const (
+		clients = 10 // over HTTP, and as many servers over standard input and output
+		each    = 5
+		all     = 2 * clients * each
+	)
 	want := map[string]int{
-		"launch launch_list_runs success ":                          4 * each,
-		"launch launch_get_status failure RUN_NOT_FOUND":            4 * each,
-		"launch launch_get_status failure SCHEMA_VALIDATION_FAILED": 4 * each,
-		"_OTHER _OTHER failure UNKNOWN_TOOL":                        4 * each,
+		"launch launch_list_runs success ":                          all,
+		"launch launch_get_status failure RUN_NOT_FOUND":            all,
+		"launch launch_get_status failure SCHEMA_VALIDATION_FAILED": all,
+		"_OTHER _OTHER failure UNKNOWN_TOOL":                        all,
 	}
 	calls := func(call func(tool string, arguments any)) {
 		for range each {
@@ -33,22 +37,24 @@ func TestEveryCallIsCountedOnceAtMetrics(t *testing.T) {
 			call("../../etc/passwd", args{"token": "x"})
 		}
 	}
-	var all sync.WaitGroup
-	for range 2 {
+	var busy sync.WaitGroup
+	for range clients {
 		c, p := s.connect(), w.serve(stateful, "--rate-limit=0")
-		all.Go(func() { calls(func(tool string, arguments any) { c.call(tool, arguments) }); c.close() })
-		all.Go(func() { calls(func(tool string, arguments any) { p.call(tool, arguments) }); p.end() })
+		busy.Go(func() { calls(func(tool string, arguments any) { c.call(tool, arguments) }); c.close() })
+		busy.Go(func() { calls(func(tool string, arguments any) { p.call(tool, arguments) }); p.end() })
 	}
-	all.Wait()
+	busy.Wait()
 	got := s.scrape()
 	same(t, "calls", sum(got, "gantry_tool_calls_total", "gantry_toolset", "gen_ai_tool_name", "gantry_outcome", "gantry_error_code"), want)
-	same(t, "guards", sum(got, "gantry_guard_duration_seconds_count"), map[string]int{"": 16 * each})
-	same(t, "refusals", sum(got, "gantry_guard_rejections_total", "gantry_reason"), map[string]int{"schema": 8 * each})
+	same(t, "guards", sum(got, "gantry_guard_duration_seconds_count"), map[string]int{"": 4 * all})
+	same(t, "refusals", sum(got, "gantry_guard_rejections_total", "gantry_reason"), map[string]int{"schema": 2 * all})
 	same(t, "durations", sum(got, "mcp_server_operation_duration_seconds_count", "mcp_method_name", "gen_ai_tool_name"), map[string]int{
-		"tools/call launch_list_runs": 4 * each, "tools/call launch_get_status": 8 * each, "tools/call _OTHER": 4 * each,
-		"initialize ": 2, "notifications/initialized ": 2,
+		"tools/call launch_list_runs": all, "tools/call launch_get_status": 2 * all, "tools/call _OTHER": all,
+		"initialize ": clients, "notifications/initialized ": clients,
 	})
-	same(t, "sessions", sum(got, "mcp_server_session_duration_seconds_count", "network_transport"), map[string]int{"tcp": 2})
+	eventually(t, "every session has ended", func() bool {
+		return sum(s.scrape(), "mcp_server_session_duration_seconds_count", "network_transport")["tcp"] == clients
+	})
 	eventually(t, "every call is recorded", func() bool {
 		recorded := 0
 		for _, r := range w.records() {
@@ -56,7 +62,7 @@ func TestEveryCallIsCountedOnceAtMetrics(t *testing.T) {
 				recorded++
 			}
 		}
-		return recorded == 16*each
+		return recorded == 4*all
 	})
 	same(t, "calls, asked again", sum(s.scrape(), "gantry_tool_calls_total", "gantry_toolset", "gen_ai_tool_name", "gantry_outcome", "gantry_error_code"), want)
 	for series := range got {
