@@ -210,3 +210,25 @@ func TestAProbeSaysWhatIsInstalledAndWorks(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestAProberAsksOnceAMinute(t *testing.T) {
+	t.Parallel()
+	bin := t.TempDir()
+	asked := filepath.Join(bin, "asked")
+	if err := os.WriteFile(filepath.Join(bin, "codex"), []byte("#!/bin/sh\necho asked >>"+asked+"\necho 1.0\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p := agents.NewProber(registry(t), []string{"PATH=" + bin + ":/bin"})
+	for range 3 {
+		var names []string
+		for _, c := range p.Working(t.Context()) {
+			names = append(names, c.Name())
+		}
+		if diff := cmp.Diff([]string{"CODEX", "SCRIPT"}, names); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if b, err := os.ReadFile(asked); string(b) != "asked\n" {
+		t.Errorf("it was asked %q, %v", b, err)
+	}
+}

@@ -54,6 +54,7 @@ type app struct {
 	launches   *launch.Service
 	jobs       *jobs.Service
 	agents     agents.Registry
+	prober     *agents.Prober
 	sessions   *sessions.Sessions
 	board      func() (*board.Board, error) // opens it at the first call
 	configFile string                       // as it was named; empty for the usual one
@@ -124,6 +125,7 @@ func (c *cli) open(u use) (*app, error) {
 	}
 	talk.Engine = a.engine
 	a.agents, a.sessions = talk.Agents, sessions.New(talk)
+	a.prober = agents.NewProber(a.agents, a.env)
 	a.git, a.handOff, a.tree = g, handOff, sync.OnceValues(a.openTree)
 	a.board = sync.OnceValues(func() (*board.Board, error) { return a.openBoard(g) })
 	a.launches = launch.NewService(launch.Options{

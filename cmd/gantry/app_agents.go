@@ -5,7 +5,6 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/gantry-run/gantry/agents"
 	"github.com/gantry-run/gantry/agents/sessions"
@@ -27,18 +26,7 @@ func (a *app) sessionsDir() string { return filepath.Join(a.cfg.StateDir, "sessi
 
 // working returns the agents that work on this machine, by name.
 func (a *app) working(ctx context.Context) []agents.CLI {
-	works := make([]bool, len(a.agents))
-	var asked sync.WaitGroup
-	for i, c := range a.agents {
-		asked.Go(func() { works[i] = c.Probe(ctx, a.env).Works })
-	}
-	asked.Wait()
-	var out []agents.CLI
-	for i, c := range a.agents {
-		if works[i] {
-			out = append(out, c)
-		}
-	}
+	out := a.prober.Working(ctx)
 	slices.SortFunc(out, func(x, y agents.CLI) int { return cmp.Compare(x.Name(), y.Name()) })
 	return out
 }

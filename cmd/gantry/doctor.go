@@ -89,10 +89,11 @@ func (c *cli) agentChecks() []check {
 	if err != nil {
 		return []check{{"agents", true, func(context.Context) (string, error) { return "", err }}}
 	}
+	prober := agents.NewProber(all, c.env)
 	var out []check
-	for _, a := range all {
+	for i, a := range all {
 		out = append(out, check{"agent: " + a.Name(), false, func(ctx context.Context) (string, error) {
-			p := a.Probe(ctx, c.env)
+			p := prober.Probes(ctx)[i]
 			if !p.Works {
 				return "", errors.New(notWorking(p))
 			}
