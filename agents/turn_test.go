@@ -184,19 +184,21 @@ func TestVariantsAreSortedAndNoneIsDEFAULT(t *testing.T) {
 	}
 }
 
+// fakes returns an environment with programs that answer to --version.
+func fakes(t *testing.T) []string {
+	t.Helper()
+	bin, err := filepath.Abs(filepath.Join("testdata", "bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"PATH=" + bin + ":/bin"}
+}
+
 func TestAProbeSaysWhatIsInstalledAndWorks(t *testing.T) {
 	t.Parallel()
-	bin := t.TempDir()
-	for name, text := range map[string]string{
-		"codex": "echo codex-cli 1.2.3", "claude": "echo broken >&2; exit 3", "opencode": "echo 1.0; echo more",
-	} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
 	var got []agents.Probe
 	for _, cli := range registry(t) {
-		got = append(got, cli.Probe(t.Context(), []string{"PATH=" + bin + ":/bin"}))
+		got = append(got, cli.Probe(t.Context(), fakes(t)))
 	}
 	want := []agents.Probe{
 		{Name: "CODEX", Program: "codex", Installed: true, Version: "codex-cli 1.2.3", Works: true},
@@ -213,22 +215,18 @@ func TestAProbeSaysWhatIsInstalledAndWorks(t *testing.T) {
 
 func TestAProberAsksOnceAMinute(t *testing.T) {
 	t.Parallel()
-	bin := t.TempDir()
-	asked := filepath.Join(bin, "asked")
-	if err := os.WriteFile(filepath.Join(bin, "codex"), []byte("#!/bin/sh\necho asked >>"+asked+"\necho 1.0\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	p := agents.NewProber(registry(t), []string{"PATH=" + bin + ":/bin"})
+	dir := t.TempDir()
+	p := agents.NewProber(registry(t), append(fakes(t), "TMPDIR="+dir))
 	for range 3 {
 		var names []string
 		for _, c := range p.Working(t.Context()) {
 			names = append(names, c.Name())
 		}
-		if diff := cmp.Diff([]string{"CODEX", "SCRIPT"}, names); diff != "" {
+		if diff := cmp.Diff([]string{"CODEX", "OPENCODE", "SCRIPT"}, names); diff != "" {
 			t.Error(diff)
 		}
 	}
-	if b, err := os.ReadFile(asked); string(b) != "asked\n" {
+	if b, err := os.ReadFile(filepath.Join(dir, "asked")); string(b) != "asked\n" {
 		t.Errorf("it was asked %q, %v", b, err)
 	}
 }
