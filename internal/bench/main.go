@@ -72,6 +72,7 @@ func measures() []named {
 		{"start", starts},
 		{"memory", memory},
 		{"calls", guardedCalls},
+		{"records", recordsElsewhere},
 		{"list", listing},
 		{"journal", journalAppend},
 		{"nodes", nodeExecutions},

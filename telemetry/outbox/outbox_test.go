@@ -292,6 +292,14 @@ func TestARefusedRecordDoesNotHoldUpTheOthers(t *testing.T) {
 		if !slices.Equal(a.arrived(), []string{"e2", "e3"}) || left(t, o) != 1 {
 			t.Errorf("created %v, %d left", a.arrived(), left(t, o))
 		}
+		a.mu.Lock()
+		a.refuse = "" // the API has learned to take it
+		a.mu.Unlock()
+		out.Flush()
+		synctest.Wait()
+		if !slices.Equal(a.arrived(), []string{"e2", "e3", "e1"}) || left(t, o) != 0 {
+			t.Errorf("created %v, %d left", a.arrived(), left(t, o))
+		}
 	})
 }
 
