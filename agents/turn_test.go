@@ -230,3 +230,28 @@ func TestAProberAsksOnceAMinute(t *testing.T) {
 		t.Errorf("it was asked %q, %v", b, err)
 	}
 }
+
+func TestEachCommandLineAndVariantIsInTheDocument(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile("../docs/agents.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := agents.CLIs(agents.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cli := range all {
+		row := ""
+		for line := range strings.Lines(string(b)) {
+			if strings.HasPrefix(line, "| `"+cli.Name()+"` |") {
+				row = line
+			}
+		}
+		for _, v := range append(cli.Variants(), cli.Name()) {
+			if !strings.Contains(row, "`"+v+"`") {
+				t.Errorf("docs/agents.md does not name %s of %s", v, cli.Name())
+			}
+		}
+	}
+}
