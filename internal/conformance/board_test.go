@@ -36,7 +36,7 @@ func boardStartClauses() []clause {
 		{"The target branch may be one of origin", "board.TestATargetBranchMayBeOneOfOrigin", ""},
 		{"A failed start leaves no row, no folder and no branch, and the task as it was", "board.TestAFailedStartLeavesNothing board.TestACallerThatGivesUpLeavesNothing", ""},
 		{"A start whose session is there has succeeded", "board.TestAStartWhoseSessionIsThereHasSucceeded", ""},
-		{"A start that is killed at any step is undone, or finished when the session is there", "board.TestAStartThatIsKilledIsUndoneOrFinished", ""},
+		{"A start that is killed at any step is undone, or finished when the session is there", "board.TestAStartThatIsKilledIsUndoneOrFinished cmd/gantry.TestAnAttemptWhoseServerIsKilledWhileItStartsLeavesNothing", ""},
 		{"What another process is making is left alone", "board.TestWhatAnotherProcessIsMakingIsLeftAlone", ""},
 		{"A request_id starts one attempt; it is kept for seven days", "board.TestAKeyStartsOneAttempt", ""},
 		{"A folder belongs to the attempt whose worktree it is in", "board.TestAFolderBelongsToTheAttemptWhoseWorktreeItIsIn", ""},
