@@ -77,7 +77,7 @@ func (s *Service) view(id runs.ID, owner string) (*runs.View, error) {
 		return nil, err
 	}
 	if !s.visible(v, owner) {
-		return nil, fault.New(fault.RunNotFound, "there is no run %s", id)
+		return nil, fault.New(fault.RunNotFound, "there is no run %q", id)
 	}
 	return v, nil
 }

@@ -125,7 +125,7 @@ func (s *Service) salvage(id runs.ID, owner string) (*runs.View, error) {
 		}
 	}
 	if v.RunID == "" || !s.visible(v, owner) {
-		return nil, fault.New(fault.RunNotFound, "there is no run %s", id)
+		return nil, fault.New(fault.RunNotFound, "there is no run %q", id)
 	}
 	return v, nil
 }
