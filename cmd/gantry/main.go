@@ -86,7 +86,7 @@ func rootCommand(std streams, environ []string) *cobra.Command {
 		c.mcpCommand(), c.serveCommand(), c.launchCommand(), c.callCommand(), c.toolsCommand(), c.runsCommand(),
 		c.tasksCommand(), c.taskCommand(), c.boardCommand(), c.projectCommand(), c.attemptCommand(), c.sessionCommand(),
 		c.allowCommand(), c.denyCommand(), c.allowlistCommand(),
-		c.workerCommand(), c.worktreesCommand(), c.doctorCommand(), c.versionCommand(),
+		c.workerCommand(), c.worktreesCommand(), c.configCommand(), c.doctorCommand(), c.versionCommand(),
 	)
 	return root
 }

@@ -87,7 +87,7 @@ var layers = []layer{
 
 	{"web", "artifacts internal/fault internal/rest runs validate"},
 
-	{"cmd/gantry", "agents agents/entries agents/sessions agents/tasks board board/changes internal/fault internal/git internal/proc internal/rest launch launch/dossier launch/gates " +
+	{"cmd/gantry", "agents agents/entries agents/sessions agents/tasks board board/changes clients internal/fault internal/git internal/proc internal/rest launch launch/dossier launch/gates " +
 		"mcpserver mcpserver/agenttools mcpserver/boardtools mcpserver/fleet mcpserver/guard mcpserver/httpfront " +
 		"mcpserver/launchtools mcpserver/stdio mcpserver/tasktools mcpserver/tokens mcpserver/tool mcpserver/worktreetools runs runs/local specs targets targets/jobs telemetry telemetry/api " +
 		"telemetry/export telemetry/outbox validate web worktree"},
@@ -119,7 +119,7 @@ var owners = []owner{
 	{"modernc.org/sqlite", "internal/db"},
 	{"golang.org/x/sys/unix", "internal/journal internal/proc runs telemetry/outbox worktree"},
 
-	{"github.com/BurntSushi/toml", "cmd/gantry launch/evidence launch/inventory launch/page launch/site targets"},
+	{"github.com/BurntSushi/toml", "clients cmd/gantry launch/evidence launch/inventory launch/page launch/site targets"},
 	{"github.com/goccy/go-yaml", "launch launch/evidence launch/page launch/patch launch/site launch/taskcards targets cmd/gantry"},
 	{"github.com/yuin/goldmark", "launch/evidence launch/page launch/pages"},
 	{"golang.org/x/mod", "launch/evidence launch/inventory"},
