@@ -146,6 +146,12 @@ func TestWhatAnotherProcessIsMakingIsLeftAlone(t *testing.T) {
 	// Git outlives the process that started it, and waits.
 	w.sh(w.dir, "mkfifo go")
 	w.gitThat("web", "kill -9 $PPID; read x <"+w.dir+"/go")
+	t.Cleanup(func() { // also when the test fails
+		if f, err := os.OpenFile(w.dir+"/go", os.O_RDWR, 0); err == nil {
+			f.Write([]byte("x\n"))
+			f.Close()
+		}
+	})
 	w.crash("while git is at work", task, targets)
 	page := must(w.b.Attempts(t.Context(), task.ID, 0, ""))(t)
 	if page.Count != 1 || page.LatestSessionID != "" || page.Attempts[0].State != Idle || page.Attempts[0].SessionID != "" {

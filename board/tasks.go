@@ -199,8 +199,12 @@ func (b *Board) tasks(ctx context.Context, f TaskFilter, from after) (page TaskP
 		return page, false, err
 	}
 	byTask := map[string][]row{}
-	for _, r := range rows {
-		byTask[r.TaskID] = append(byTask[r.TaskID], r)
+	for len(rows) > 0 { // they are in the order of their tasks
+		id, n := rows[0].TaskID, 1
+		for n < len(rows) && rows[n].TaskID == id {
+			n++
+		}
+		byTask[id], rows = rows[:n], rows[n:]
 	}
 	for i := range tasks {
 		tasks[i].Attempts = summarize(byTask[tasks[i].ID])
