@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/gantry-run/gantry/internal/fault"
@@ -34,7 +35,7 @@ func newFollowers(s *server) *followers {
 }
 
 func (f *followers) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
-	who, uri := resourceCaller(req.Session, req.Extra), req.Params.URI
+	who, uri := resourceCaller(req.Session, subscriber(ctx, req)), req.Params.URI
 	follow, stop := context.WithCancel(context.WithoutCancel(ctx))
 	err := f.server.o.Guard.Read(who, func() error {
 		changes, err := f.server.o.Resources.Changes(follow, who, uri) // also says whether the caller may
@@ -69,6 +70,15 @@ func (f *followers) subscribe(ctx context.Context, req *mcp.SubscribeRequest) er
 		return f.server.resourceError(uri, err)
 	}
 	return nil
+}
+
+// subscriber returns who subscribes. The SDK says it with the request, except in the era
+// without sessions, where only the context knows.
+func subscriber(ctx context.Context, req *mcp.SubscribeRequest) *mcp.RequestExtra {
+	if req.Extra != nil {
+		return req.Extra
+	}
+	return &mcp.RequestExtra{TokenInfo: auth.TokenInfoFromContext(ctx)}
 }
 
 // await makes a session leave everything when it ends. f.mu is held.

@@ -176,6 +176,7 @@ type shelf struct {
 	watches int                      // under way
 	started int
 	ended   chan string
+	by      []string // the tokens of those who watch
 }
 
 func newShelf() *shelf {
@@ -202,12 +203,13 @@ func (s *shelf) Read(_ context.Context, _ guard.Caller, uri string) (tool.Conten
 	return tool.Content{}, fault.New(fault.RunNotFound, "there is no run")
 }
 
-func (s *shelf) Changes(ctx context.Context, _ guard.Caller, uri string) (iter.Seq[struct{}], error) {
+func (s *shelf) Changes(ctx context.Context, who guard.Caller, uri string) (iter.Seq[struct{}], error) {
 	if uri == "resource://run/r_none0000/x" {
 		return nil, fault.New(fault.RunNotFound, "there is no run")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.by = append(s.by, who.Token)
 	if s.streams[uri] == nil {
 		s.streams[uri] = make(chan struct{})
 	}

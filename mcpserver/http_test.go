@@ -528,6 +528,9 @@ func TestChangesOfAResourceAreToldInBothEras(t *testing.T) {
 			if got := <-w.updated; got != uri {
 				t.Errorf("%s", got)
 			}
+			if by := shelf.by; len(by) != 1 || by[0] != "a" {
+				t.Errorf("it is watched by %q", by)
+			}
 		})
 	}
 }
