@@ -33,7 +33,9 @@ func (g gemini) Turn(t Turn) (Invocation, error) {
 	case g.o.FullAccess:
 		mode = "yolo"
 	}
-	args := []string{"--output-format", "stream-json", "--approval-mode", mode}
+	// Without --skip-trust it refuses to work in a folder that nobody has trusted by hand, as
+	// a worktree that is new. Who starts an agent in a folder trusts it.
+	args := []string{"--output-format", "stream-json", "--skip-trust", "--approval-mode", mode}
 	model := t.Model
 	if model == "" {
 		model = strings.ToLower(variant)
