@@ -105,7 +105,7 @@ func (l *lab) besideAPI(ctx context.Context, e *example, folder, name string, st
 func settle(asked *atomic.Int64) {
 	for range 25 {
 		before := asked.Load()
-		time.Sleep(200 * time.Millisecond)
+		<-time.After(200 * time.Millisecond)
 		if asked.Load() == before {
 			return
 		}
