@@ -324,6 +324,7 @@ const (
 	KeptUnreachable KeptReason = "unreachable" // commits that no branch, tag or remote has
 	KeptUnmerged    KeptReason = "unmerged"    // only the branch is kept: its commits are nowhere else
 	KeptForeign     KeptReason = "foreign"     // files beside the worktrees
+	KeptSubmodule   KeptReason = "submodule"   // a submodule that somebody filled: nobody looks into it
 	KeptUnreadable  KeptReason = "unreadable"  // git could not say what is there
 )
 

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -20,8 +21,9 @@ import (
 //     lost: a change that is not committed, a file that is neither tracked nor ignored, or a
 //     checked-out commit that no branch, tag or branch of a remote has. Ignored files are
 //     not kept: builds make them.
+//   - A worktree with a submodule that somebody filled is kept.
 //   - What git cannot tell about is kept, and so is what git itself refuses to remove
-//     without force, such as a worktree with submodules.
+//     without force.
 //   - The branch goes when each of its commits is in another branch, a tag or a branch of a
 //     remote. Else it stays, and the commits with it, in the person's repository.
 //   - The folder above several worktrees is kept when anything else is in it.
@@ -132,12 +134,8 @@ func (b *Board) holds(ctx context.Context, t AttemptRepo) KeptReason {
 		}
 	}
 	if _, err := os.Lstat(t.Worktree); err == nil {
-		status, err := b.o.Git.Status(ctx, t.Worktree)
-		switch {
-		case err != nil || head == "":
-			return KeptUnreadable
-		case !status.Clean():
-			return KeptUncommitted
+		if reason := b.dirty(ctx, t.Worktree); reason != "" || head == "" {
+			return cmp.Or(reason, KeptUnreadable)
 		}
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return KeptUnreadable
@@ -150,6 +148,22 @@ func (b *Board) holds(ctx context.Context, t AttemptRepo) KeptReason {
 		return KeptUnreadable
 	case n > 0:
 		return KeptUnreachable
+	}
+	return ""
+}
+
+// dirty says what of a worktree's files would be lost, "" for nothing.
+func (b *Board) dirty(ctx context.Context, worktree string) KeptReason {
+	status, err := b.o.Git.Status(ctx, worktree)
+	if err == nil && !status.Clean() {
+		return KeptUncommitted
+	}
+	filled, failed := b.o.Git.Submodules(ctx, worktree)
+	switch {
+	case err != nil || failed != nil:
+		return KeptUnreadable
+	case len(filled) > 0:
+		return KeptSubmodule
 	}
 	return ""
 }

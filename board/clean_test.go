@@ -30,6 +30,9 @@ func TestCleanNeverDeletesWorkThatIsNowhereElse(t *testing.T) {
 	w := newWorld(t)
 	p, targets := w.project("api")
 	task := w.task(p, "x")
+	// A submodule, which has a filter of its own.
+	const submodule = "git init -q sub; cd sub; echo '* filter=evil' >.gitattributes; echo y >f; git add .; git commit -qm s; cd ..; git add sub 2>/dev/null; git commit -qm sub; "
+	proof := w.dir + "/ran"
 	for _, c := range []struct {
 		what, script string
 		kept         []Kept
@@ -46,6 +49,8 @@ func TestCleanNeverDeletesWorkThatIsNowhereElse(t *testing.T) {
 		{what: "a commit that is pushed", script: "echo 3 >a; git commit -qam 3; git update-ref refs/remotes/origin/x HEAD", removed: true},
 		{what: "a commit that is in another branch", script: "echo 4 >a; git commit -qam 4; git branch other", removed: true},
 		{what: "a commit without a branch", script: "git checkout -q --detach; echo 5 >a; git commit -qam 5", kept: []Kept{{"api", KeptUnreachable}}},
+		{what: "an empty submodule", script: submodule + "rm -rf sub; mkdir sub", kept: []Kept{{"api", KeptUnmerged}}, removed: true},
+		{what: "a filled submodule", script: submodule + "git -C sub config filter.evil.clean 'touch " + proof + "; cat'; touch -d @1 sub/f", kept: []Kept{{"api", KeptSubmodule}}},
 		{what: "no repository any more", script: "rm .git", kept: []Kept{{"api", KeptUnreadable}}},
 		{what: "no folder any more", script: "cd ..; rm -r api", removed: true},
 		{what: "no folder, and a commit without a branch", script: "git checkout -q --detach; echo 6 >a; git commit -qam 6; cd ..; rm -r api", kept: []Kept{{"api", KeptUnreachable}}},
@@ -75,6 +80,9 @@ func TestCleanNeverDeletesWorkThatIsNowhereElse(t *testing.T) {
 				t.Errorf("%s: %+v", c.what, again)
 			}
 		}
+	}
+	if there(proof) {
+		t.Error("the filter of the submodule ran")
 	}
 }
 

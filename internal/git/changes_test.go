@@ -84,6 +84,9 @@ git init -q bare; git init -q full; git -C full commit -q --allow-empty -m one; 
 		}
 		return strings.Join(out, ", ")
 	}
+	if got := try(t, func(ctx context.Context) ([]string, error) { return w.git.Submodules(ctx, dir) }); !reflect.DeepEqual(got, []string{"sub"}) {
+		t.Errorf("submodules %v", got)
+	}
 	nested := "A 160000 bare, A 100644 fresh/z, A 160000 full"
 	if got := list(); got != nested {
 		t.Errorf("%s", got)
