@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"path/filepath"
+	"time"
 
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/proc"
@@ -57,15 +58,20 @@ func (a *app) openOutbox() error {
 	return nil
 }
 
+// lastDelivery is how long the end of the program may wait for the telemetry API.
+const lastDelivery = time.Second
+
 // closeTelemetry writes what is recorded, of the runs that this process changed too, and
-// delivers what it can until ctx ends.
+// delivers what it can. The rest is delivered by the next process.
 func (a *app) closeTelemetry(ctx context.Context) error {
 	if a.exporters.Any() || len(a.store.Appends()) > 0 { // nobody else may be there to tell of the last events
 		a.tellCatchUp(ctx)
 	}
 	err := a.tel.Shutdown(ctx)
 	if a.outbox != nil {
-		a.outbox.Close(ctx)
+		last, cancel := context.WithTimeout(ctx, lastDelivery)
+		defer cancel()
+		a.outbox.Close(last)
 	}
 	return err
 }

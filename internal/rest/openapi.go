@@ -82,7 +82,8 @@ func (s schemas) responses(r Route) object {
 	out := object{}
 	statuses := slices.Clone(r.Problems)
 	if r.Scope != ScopeNone {
-		statuses = append(statuses, http.StatusUnauthorized, http.StatusForbidden)
+		statuses = append(statuses, http.StatusForbidden)
+		out[strconv.Itoa(http.StatusUnauthorized)] = object{"description": "No token, or an unknown one: a JSON-RPC error, which the front of all paths answers."}
 	}
 	for _, status := range append(statuses, http.StatusInternalServerError) {
 		out[strconv.Itoa(status)] = object{

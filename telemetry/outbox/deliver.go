@@ -85,24 +85,23 @@ func (o *Outbox) isDue() bool {
 	return len(o.due) > 0
 }
 
-// next takes one of the outboxes that are due.
-func (o *Outbox) next() (box, bool) {
+// take takes the outboxes that are due, in order.
+func (o *Outbox) take() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.due) == 0 {
-		return "", false
-	}
-	path := slices.Min(slices.Collect(maps.Keys(o.due)))
-	delete(o.due, path)
-	return box(path), true
+	all := slices.Sorted(maps.Keys(o.due))
+	clear(o.due)
+	return all
 }
 
-// keep remembers an outbox with lines that were not taken: for the next flush, or for
+// keep remembers outboxes with lines that were not taken: for the next flush, or for
 // the next round.
-func (o *Outbox) keep(b box, in map[string]bool) {
+func (o *Outbox) keep(in map[string]bool, paths ...string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	in[string(b)] = true
+	for _, path := range paths {
+		in[path] = true
+	}
 }
 
 // deliverAll empties the outboxes that are due. It reports whether the API is well; if
@@ -113,20 +112,19 @@ func (o *Outbox) deliverAll() (well bool) {
 		return true // this process ends; another one delivers, or the next
 	}
 	defer release()
-	for {
-		b, ok := o.next()
-		if !ok {
-			return true
-		}
-		kept, well := o.deliver(b)
-		switch {
-		case !well:
-			o.keep(b, o.due)
-			return false
-		case kept:
-			o.keep(b, o.kept)
+	for round := o.take(); len(round) > 0; round = o.take() { // in rounds: a busy run holds up no other
+		for i, path := range round {
+			kept, well := o.deliver(box(path))
+			switch {
+			case !well:
+				o.keep(o.due, round[i:]...)
+				return false
+			case kept:
+				o.keep(o.kept, path)
+			}
 		}
 	}
+	return true
 }
 
 // deliver sends the lines of an outbox in order. kept says that some are left, which the

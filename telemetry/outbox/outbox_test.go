@@ -375,6 +375,37 @@ func TestProcessesOnOneStateDirectoryLoseNothing(t *testing.T) {
 	}
 }
 
+// busy forwards to the run's outbox whenever something of it is delivered.
+type busy struct {
+	*api
+	more func()
+}
+
+func (b busy) RoundTrip(r *http.Request) (*http.Response, error) {
+	b.more()
+	return b.api.RoundTrip(r)
+}
+
+func TestABusyRunHoldsUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, a := place(t), newAPI()
+		var out *Outbox
+		n := 0
+		o.Transport = busy{a, func() {
+			if n++; n < 50 {
+				out.Forward([]telemetry.Record{record(fmt.Sprintf("e%02d", n), aRun, telemetry.StatusSuccess)})
+			}
+		}}
+		out = New(o)
+		defer closeNow(out)
+		out.Forward([]telemetry.Record{record("e00", aRun, telemetry.StatusSuccess), record("other", noRun, telemetry.StatusSuccess)})
+		synctest.Wait()
+		if got := a.arrived(); len(got) != 51 || slices.Index(got, "other") > 10 {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
 func TestClosingDoesNotWaitForAHangingAPI(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, a := place(t), newAPI()
