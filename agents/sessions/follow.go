@@ -36,8 +36,11 @@ func (t *turnWork) follow(ctx context.Context, st proc.Status) (proc.Status, err
 		if err != nil {
 			return st, err
 		}
-		t.note(t.feed.dec.Summary().Thread)
+		notes := t.named(t.feed.dec.Summary().Thread)
 		t.showLog(news)
+		if notes != nil { // whoever hears of it finds all the rest
+			t.try.Tell(runs.Draft{Type: runs.RunNoted, Payload: runs.Noted{Notes: notes}})
+		}
 		if over {
 			return st, t.feed.sync()
 		}
@@ -58,20 +61,21 @@ func (t *turnWork) follow(ctx context.Context, st proc.Status) (proc.Status, err
 	}
 }
 
-// note records what the CLI calls the conversation, once it says so.
-func (t *turnWork) note(thread string) {
+// named takes what the CLI calls the conversation, once it says so, and returns what is to
+// be noted of it; nil for nothing.
+func (t *turnWork) named(thread string) map[string]string {
 	if thread == "" || len(thread) > maxThread || thread == t.thread && t.name != "" {
-		return
+		return nil
 	}
 	notes := map[string]string{threadNote: thread}
 	if t.thread = thread; t.name == "" {
 		t.name = thread
 		notes[nameNote] = thread
 	}
-	if err := t.o.link(thread, t.run); err != nil { // before anybody hears of it
+	if err := t.o.link(thread, t.run); err != nil {
 		t.o.Log.Warn("a session cannot be found by its thread", "run_id", string(t.run), "error", err.Error())
 	}
-	t.try.Tell(runs.Draft{Type: runs.RunNoted, Payload: runs.Noted{Notes: notes}})
+	return notes
 }
 
 // maxThread is how long the name of a conversation may be, in bytes.

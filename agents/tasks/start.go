@@ -112,9 +112,7 @@ func say(tell func(string), text string) {
 func (t *Tasks) named(ctx context.Context, owner string, s sessions.Session, tell func(string)) (Task, error) {
 	ctx, cancel := context.WithTimeout(ctx, threadTime)
 	defer cancel()
-	known := func(s sessions.Session) bool {
-		return s.Thread != "" || s.State != sessions.Running || s.Last.State != sessions.TurnRunning
-	}
+	known := func(s sessions.Session) bool { return s.Thread != "" || s.State != sessions.Running }
 	for start := t.o.Now(); !known(s); {
 		say(tell, "waiting for the agent to name the conversation")
 		tick, done := context.WithTimeout(ctx, tellEvery)
