@@ -250,41 +250,36 @@ type inFolder struct {
 
 // folder returns the rules of a folder of the project, given relative to its root.
 func (s *ruleSet) folder(rel string) *inFolder {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	in := s.enter(&inFolder{set: s}, "")
+	in := (&inFolder{set: s}).ruled()
 	within, err := filepath.Rel(s.top, filepath.Join(s.root, filepath.FromSlash(rel)))
 	if err != nil || within == "." {
 		return in
 	}
 	for name := range strings.SplitSeq(filepath.ToSlash(within), "/") {
-		in = s.enter(in, name)
+		in = in.below(name).ruled()
 	}
 	return in
 }
 
-// below returns the rules of a folder in the folder.
+// below returns the rules of a folder in the folder, without those of a file in it.
 func (in *inFolder) below(name string) *inFolder {
-	in.set.mu.Lock()
-	defer in.set.mu.Unlock()
-	return in.set.enter(in, name)
+	return &inFolder{set: in.set, rel: path.Join(in.rel, name), layers: in.layers, depths: in.depths, ignored: in.ignores(name, true)}
 }
 
-// enter returns the rules one folder further down; an empty name is the top.
-func (s *ruleSet) enter(in *inFolder, name string) *inFolder {
-	next := &inFolder{set: s, rel: path.Join(in.rel, name), layers: in.layers, depths: in.depths}
-	if name != "" {
-		next.ignored = in.ignores(name, true)
+// ruled adds the rules of the file in the folder itself, if it has one.
+func (in *inFolder) ruled() *inFolder {
+	if in.ignored {
+		return in
 	}
-	if next.ignored {
-		return next
+	file := path.Join(in.rel, ignoreFile)
+	in.set.mu.Lock()
+	own := in.set.read(filepath.Join(in.set.top, filepath.FromSlash(file)), file)
+	in.set.mu.Unlock()
+	if len(own) > 0 {
+		in.layers = append(in.layers[:len(in.layers):len(in.layers)], own)
+		in.depths = append(in.depths[:len(in.depths):len(in.depths)], len(in.rel))
 	}
-	file := path.Join(next.rel, ignoreFile)
-	if own := s.read(filepath.Join(s.top, filepath.FromSlash(file)), file); len(own) > 0 {
-		next.layers = append(in.layers[:len(in.layers):len(in.layers)], own)
-		next.depths = append(in.depths[:len(in.depths):len(in.depths)], len(next.rel))
-	}
-	return next
+	return in
 }
 
 // ignores reports whether git ignores a name in the folder: the last line that speaks of

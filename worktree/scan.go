@@ -45,12 +45,18 @@ func (s *scan) enter(ctx context.Context, in *inFolder, rel string, depth int) e
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if s.watch != nil && depth == outlineDepth { // of the files below not even the names are needed
+		return s.descend(ctx, in, rel)
+	}
 	s.folders[rel] = true
 	s.cover(rel)
 	entries, err := readDir(s.root, rel)
 	if err != nil {
 		s.partial = true
 		return nil // it is gone by now, or closed to the server
+	}
+	if depth > 0 && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ignoreFile }) {
+		in = in.ruled()
 	}
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
 		return e.Name() == gitDir || in.ignores(e.Name(), e.IsDir())

@@ -81,6 +81,8 @@ func measures() []named {
 		{"slices", bigArtifact},
 		{"tasks", tasks},
 		{"taskload", taskLoad},
+		{"context", contexts},
+		{"readfile", readFiles},
 		{"launch", launches},
 	}
 }
