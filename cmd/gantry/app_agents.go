@@ -33,9 +33,13 @@ func (a *app) working(ctx context.Context) []agents.CLI {
 
 // openBoard opens the board, which only some commands need.
 func (a *app) openBoard(g *git.Git) (*board.Board, error) {
+	guard, err := a.cfg.Board.guard()
+	if err != nil {
+		return nil, err
+	}
 	b, err := board.Open(context.Background(), board.Options{
 		Dir: filepath.Join(a.cfg.StateDir, "board"), Git: g, Sessions: a.sessions, Journals: a.store, Executors: a.agents,
-		Projects: a.cfg.projects(), Root: a.cfg.Root, Log: a.log,
+		Projects: a.cfg.projects(), Root: a.cfg.Root, Guard: guard, Log: a.log,
 	})
 	if err == nil {
 		a.closers = append(a.closers, b.Close)

@@ -35,6 +35,7 @@ type config struct {
 	Verbose     bool           `toml:"verbose" flag:"verbose" help:"log more"`
 	HTTP        httpTable      `toml:"http"`
 	Agents      agentsTable    `toml:"agents"`
+	Board       boardTable     `toml:"board"`
 	Server      serverTable    `toml:"server"`
 	Tasks       tasksTable     `toml:"tasks"`
 	Worktree    worktreeTable  `toml:"worktree"`

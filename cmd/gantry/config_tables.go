@@ -5,8 +5,23 @@ import (
 
 	"github.com/gantry-run/gantry/agents"
 	"github.com/gantry-run/gantry/board"
+	"github.com/gantry-run/gantry/board/changes"
 	"github.com/gantry-run/gantry/internal/fault"
 )
+
+// boardTable is the table [board]: settings of the toolset of that name.
+type boardTable struct {
+	Guard string `toml:"diff_guard" flag:"board-diff-guard" default:"balanced" help:"what get_attempt_changes and get_attempt_patch show without force: safe, balanced, relaxed or off"`
+}
+
+// guard returns the bounds that the name stands for.
+func (t boardTable) guard() (changes.Guard, error) {
+	guard, err := changes.Preset(t.Guard)
+	if err != nil {
+		return guard, fault.New(fault.ConfigInvalid, "diff_guard in [board] is safe, balanced, relaxed or off, not %.40q", t.Guard)
+	}
+	return guard, nil
+}
 
 // projectTable is a table [[projects]]: a project of the board.
 type projectTable struct {
@@ -35,6 +50,9 @@ type executorTable struct {
 // checkTables refuses tables that lack what they are about. What else is wrong with one is
 // said by who uses it.
 func (c *config) checkTables() error {
+	if _, err := c.Board.guard(); err != nil {
+		return err
+	}
 	for _, p := range c.Projects {
 		if p.Name == "" || len(p.Repos) == 0 {
 			return fault.New(fault.ConfigInvalid, "a [[projects]] table needs name and repos")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gantry-run/gantry/board/changes"
 	"github.com/gantry-run/gantry/internal/fault"
 )
 
@@ -97,7 +98,10 @@ output = "jsonl"`)
 	if e := c.customAgents(); len(e) != 2 || e[0].Name != "SCRIPT" || len(e[0].Command) != 2 || e[0].Variants[0] != "FAST" || e[1].Output != "jsonl" {
 		t.Errorf("%+v", e)
 	}
-	for _, bad := range []string{`[[projects]]`, "[[projects]]\nname = \"x\"\nrepos = [{ path = \"here\" }]", "[[executors]]\nname = \"X\"", "[[executors]]\ncomand = [\"x\"]"} {
+	if g, err := loaded(t, "[board]\ndiff_guard = \"relaxed\"").Board.guard(); g != changes.Relaxed() || err != nil {
+		t.Errorf("%+v %v", g, err)
+	}
+	for _, bad := range []string{`[[projects]]`, "[board]\ndiff_guard = \"none\"", "[[projects]]\nname = \"x\"\nrepos = [{ path = \"here\" }]", "[[executors]]\nname = \"X\"", "[[executors]]\ncomand = [\"x\"]"} {
 		home := t.TempDir()
 		write(t, filepath.Join(home, "gantry", "gantry.toml"), bad+"\n")
 		c := &cli{std: streams{}, env: []string{"XDG_CONFIG_HOME=" + home, "HOME=/nonexistent"}}
@@ -153,6 +157,8 @@ func otherValue(t *testing.T, s setting) (inFile, asFlag string) {
 	switch {
 	case s.Key == "log_format":
 		return `"text"`, "text"
+	case s.Key == "board.diff_guard":
+		return `"off"`, "off"
 	case s.value.Kind() == reflect.Bool:
 		return "true", "true"
 	case s.value.Kind() == reflect.Int:
@@ -173,7 +179,7 @@ func defaultValue(s setting) string {
 	case reflect.Slice:
 		return `["x"]`
 	}
-	return `"` + map[string]string{"log_format": "json"}[s.Key] + `"`
+	return `"` + map[string]string{"log_format": "json", "board.diff_guard": "balanced"}[s.Key] + `"`
 }
 
 // loaded is the configuration that a file and flags make.
