@@ -107,7 +107,7 @@ func TestBoardShowsEveryKindOfChange(t *testing.T) {
 	d.git(sub, "commit", "-q", "--allow-empty", "-m", "sub")
 	a := d.attempt(strings.Join([]string{
 		`printf 'a\0b' >binary`, `git mv 'moved from' 'moved to'`, `chmod +x tool.sh`, `rm gone`, `echo x >"$(printf 'with\nnewline')"`, `ln -s /etc/passwd link`,
-		`truncate -s 100M huge`, `git -c protocol.file.allow=always submodule add -q '` + sub + `' sub`, `echo caf\303\251 >'caf\303\251'`, `echo ignored >.gitignore; echo x >ignored`,
+		`truncate -s 100M huge`, `git -c protocol.file.allow=always submodule add -q '` + sub + `' sub`, `echo x >"$(printf 'caf\303\251')"`, `echo ignored >.gitignore; echo x >ignored`,
 	}, "\n"))
 	if s := d.status(a.id); field(t, s, "state") != "completed" {
 		t.Fatalf("%s: %q", s, d.log(a.id, nil).texts(t))
@@ -120,6 +120,7 @@ func TestBoardShowsEveryKindOfChange(t *testing.T) {
 		{Path: "root/gone", Status: "deleted", Deleted: 1, OldMode: "100644"},
 		{Path: "root/with\nnewline", Status: "added", Added: 1, NewMode: "100644"},
 		{Path: "root/link", Status: "added", Added: 1, NewMode: "120000"},
+		{Path: "root/café", Status: "added", Added: 1, NewMode: "100644"},
 		{Path: "root/huge", Status: "added", Binary: true, NewMode: "100644"},
 		{Path: "root/sub", Status: "added", Added: 1, NewMode: "160000"},
 	} {
@@ -146,7 +147,8 @@ func TestBoardShowsEveryKindOfChange(t *testing.T) {
 	if field(t, huge, "bytes") != "5" || field(t, huge, "truncated") != "false" {
 		t.Errorf("%s", huge)
 	}
-	patch := d.must("get_attempt_patch", args{"attempt_id": a.id, "paths": []string{"root/."}, "force": true})
+	shown := []string{"root/moved to", "root/tool.sh", "root/sub", "root/link"}
+	patch := d.must("get_attempt_patch", args{"attempt_id": a.id, "paths": shown})
 	for _, want := range []string{"rename from root/moved from", "old mode 100644", "new mode 100755", "Subproject commit", "new file mode 120000"} {
 		if !strings.Contains(field(t, patch, "patch"), want) {
 			t.Errorf("%q is not in the patch\n%.3000s", want, field(t, patch, "patch"))
