@@ -239,6 +239,39 @@ func differing(got, want map[string]telemetry.Status) string {
 	return strings.Join(out[:min(len(out), 5)], "; ")
 }
 
+// What one Gantry posts, another keeps as it was.
+func TestOneGantryKeepsTheRecordsOfAnother(t *testing.T) {
+	t.Parallel()
+	there := newWorld(t)
+	api := there.serveAPIs()
+	w := newWorld(t)
+	w.env = append(w.env, "TELEMETRY_API_URL="+api.base, "TELEMETRY_API_TOKEN="+writerToken)
+	p := w.serve(stateless)
+	id := w.done(p)
+	p.refused("launch_get_status", args{"run_id": "r_00000000"}, "RUN_NOT_FOUND")
+	p.end()
+	q := w.serve(stateful)
+	eventually(t, "the outboxes are empty", func() bool { return w.outboxes() == 0 })
+	q.end()
+	var list []telemetry.Run
+	if err := json.Unmarshal(api.get("/api/v1/runs?limit=1000"), &list); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]telemetry.Status{}
+	for _, r := range list {
+		got[r.EventID] = r.Status
+		if r.EventID == id && (r.GitCommitHash == "" || r.GitCommitSource != "ci") {
+			t.Errorf("the run has the commit %q", r.GitCommitHash)
+		}
+	}
+	if want := w.kept(); !maps.Equal(got, want) {
+		t.Errorf("there are %d records of %d; %s", len(got), len(want), differing(got, want))
+	}
+	if raw := api.get("/telemetry/" + id + "?limit=1000"); field(t, raw, "summary.by_job_type.launch") != "1" {
+		t.Errorf("%.300s", raw)
+	}
+}
+
 // Records that wait survive the kill of their process; the record of a call that changed
 // something is made anew from the journal when the kill took it.
 func TestRecordsThatWaitSurviveAKill(t *testing.T) {
