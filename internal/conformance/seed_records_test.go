@@ -58,12 +58,14 @@ func outboxClauses() []clause {
 		{"Three tries, 1, 2 and 4 s; 10 s for each; never again after 4xx", "telemetry/outbox.TestARequestIsTriedThreeTimesUnlessItIsRefused", "what a 4xx refused is kept, and tried again at the next flush"},
 		{"10 MB, the oldest dropped and counted", "telemetry/outbox.TestAFullOutboxGivesUpItsOldestLinesAndCountsThem", "line by line, not the half at once"},
 		{"Flushed at stable states and at start", "telemetry.TestAllThatIsKeptIsForwardedOnce telemetry/outbox.TestWhatAKilledProcessLeftIsDeliveredAtTheNextStart", "and after a minute"},
+		{"What is posted is what the API of the design takes", "cmd/gantry.TestOneGantryKeepsTheRecordsOfAnother", "two Gantrys, one posting to the other"},
 		{"Deleted when empty; members sorted", "telemetry/outbox.TestRecordsReachTheAPIAndLeaveNothingBehind telemetry/outbox.TestLinesAreWrittenWithSortedMembers", ""},
 		{"Never fatal, never blocking a call: a full queue spills", apiHoldsUpNobody + " telemetry.TestAFullQueueSpills telemetry.TestWhatTheStoreDoesNotTakeIsForwardedAllTheSame telemetry/outbox.TestClosingDoesNotWaitForAHangingAPI", ""},
 		{"A kill loses the last records of read calls at most; those of calls that changed something are rebuilt from the journal", afterKill, ""},
 		{"After a commit, associate-commit for the run and its children", apiHoldsUpNobody + " telemetry.TestACommitIsNotedAtTheRunAndWhatWasBefore", ""},
 		{"One record that is refused does not hold up the others", "telemetry/outbox.TestARefusedRecordDoesNotHoldUpTheOthers", ""},
-		{"Processes that share a state directory deliver each record once", "telemetry/outbox.TestProcessesOnOneStateDirectoryLoseNothing", ""},
+		{"A run with many records does not hold up the others", "telemetry/outbox.TestABusyRunHoldsUpNoOther", ""},
+		{"Processes that share a state directory deliver each record once", "telemetry/outbox.TestProcessesOnOneStateDirectoryLoseNothing telemetry/outbox.TestNoLineIsLostBetweenAddingAndRemoving", ""},
 	}
 }
 
