@@ -157,6 +157,10 @@ func otherValue(t *testing.T, s setting) (inFile, asFlag string) {
 	switch {
 	case s.Key == "log_format":
 		return `"text"`, "text"
+	case s.Key == "telemetry.api_url":
+		return `"https://telemetry.example"`, "https://telemetry.example"
+	case s.Key == "server.log_level":
+		return `"warn"`, "warn"
 	case s.Key == "board.diff_guard":
 		return `"off"`, "off"
 	case s.value.Kind() == reflect.Bool:
@@ -179,7 +183,7 @@ func defaultValue(s setting) string {
 	case reflect.Slice:
 		return `["x"]`
 	}
-	return `"` + map[string]string{"log_format": "json", "board.diff_guard": "balanced"}[s.Key] + `"`
+	return `"` + map[string]string{"log_format": "json", "board.diff_guard": "balanced", "server.log_level": "info", "telemetry.api_url": "http://127.0.0.1:8000"}[s.Key] + `"`
 }
 
 // loaded is the configuration that a file and flags make.
