@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gantry-run/gantry/internal/fault"
@@ -75,7 +76,7 @@ func writeTool(b *bytes.Buffer, t Tool) error {
 		fmt.Fprintf(b, "\n%s:\n\n", part.title)
 		writeFields(b, rows)
 	}
-	fmt.Fprintf(b, "\nErrors: %s.\n", codeList(t.MayReturn()))
+	fmt.Fprintf(b, "\nErrors: %s.\n", codeList(onTheWire(t)))
 	return nil
 }
 
@@ -87,6 +88,23 @@ func answers(d Delivery) string {
 		return "streams"
 	}
 	return "answers once"
+}
+
+// onTheWire returns the codes that a call may end with as its toolset writes them: in lower
+// case where a failure is a result, and then one word for whatever is wrong with arguments.
+func onTheWire(t Tool) []fault.Code {
+	codes := t.MayReturn()
+	if t.Toolset == "launch" || t.Toolset == "tasks" {
+		return codes
+	}
+	for i, c := range codes {
+		if c == fault.InvalidInput || c == fault.SchemaValidationFailed {
+			c = "INVALID_ARGUMENT"
+		}
+		codes[i] = fault.Code(strings.ToLower(string(c)))
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
 }
 
 func codeList(codes []fault.Code) string {
@@ -121,7 +139,10 @@ func ErrorsMarkdown() []byte {
 	b.WriteString("# Error codes\n\nMade from `specs/errors.json` by `go test ./specs -update`; do not edit.\n\n" +
 		"*Retry* says whether calling again, unchanged and later, can help; for *sometimes*, the error itself says so\n" +
 		"(`retryable`). A number is the code of the JSON-RPC error in the toolset tasks; without one it is -32602 for arguments\n" +
-		"that do not obey their schema, -32601 for an unknown tool, else -32603.\n")
+		"that do not obey their schema, -32601 for an unknown tool, else -32603.\n\n" +
+		"The toolsets agents, board and worktree fail with a result (`isError`) whose text is JSON: `{code, message, retryable, hint,\n" +
+		"details}`. They write codes in lower case, and `invalid_argument` for INVALID_INPUT and SCHEMA_VALIDATION_FAILED\n" +
+		"(`missing_required` when all that is wrong is that arguments are missing).\n")
 	area := ""
 	for _, e := range Errors() {
 		if e.Area != area {
