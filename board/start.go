@@ -89,6 +89,9 @@ func (b *Board) started(ctx context.Context, a Ask) (*Attempt, error) {
 
 // plan checks a request and decides all that is going to be made.
 func (b *Board) plan(ctx context.Context, a Ask, n NewAttempt) (plan, error) {
+	if err := b.ready(ctx); err != nil {
+		return plan{}, err
+	}
 	task, err := b.task(ctx, b.db, n.TaskID)
 	if err != nil {
 		return plan{}, err
