@@ -105,7 +105,7 @@ func golden(t *testing.T, path string, got []byte) {
 // A line that is not what the CLI writes is shown or passed over, and the next one is read.
 func TestADecoderGoesOnAfterWhateverItIsFed(t *testing.T) {
 	t.Parallel()
-	huge := append([]byte(`{"type":"`), bytes.Repeat([]byte("x"), 50<<20)...)
+	huge := append([]byte(`{"type":"`), bytes.Repeat([]byte("x"), 17<<20)...)
 	hostile := [][]byte{
 		[]byte("not JSON"), []byte(`{"type":`), []byte(`[]`), []byte(`null`), []byte(`"text"`), []byte(`{}`), []byte(`{"type":5}`), []byte(`{"type":null,"item":[]}`),
 		[]byte(`{"type":"item.completed","item":{"type":"command_execution","exit_code":"no"}}`), []byte("\xff\xfe\x00"), []byte(strings.Repeat("[", 100_000)),
