@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"crypto/subtle"
+	"reflect"
 	"strings"
 	"sync/atomic"
 
@@ -29,7 +30,7 @@ func (d *door) shown(method string, req mcp.Request) bool {
 		return true
 	}
 	given := ""
-	if p := req.GetParams(); p != nil {
+	if p := req.GetParams(); p != nil && !reflect.ValueOf(p).IsNil() { // a message without parameters has a nil of their type
 		given, _ = p.GetMeta()[SecretMember].(string)
 	}
 	right := subtle.ConstantTimeCompare([]byte(given), []byte(d.secret)) == 1

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/gantry-run/gantry/agents/sessions"
@@ -51,8 +52,8 @@ func (t *Tasks) Log(ctx context.Context, owner string, r LogRequest) (Log, error
 func (t *Tasks) stream(ctx context.Context, owner string, r LogRequest, l Log) (Log, error) {
 	over := t.o.Now().Add(streamTime)
 	for at := int64(0); ; {
-		for _, line := range l.Lines {
-			say(r.Tell, line)
+		if len(l.Lines) > 0 { // all at once: of what a client is told faster than it reads, it gets the newest
+			say(r.Tell, strings.Join(l.Lines, "\n"))
 		}
 		if at = l.Next(); len(l.Lines) == 0 && (l.State != taskstore.Running || t.o.Now().After(over)) {
 			break
