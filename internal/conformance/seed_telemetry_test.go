@@ -49,7 +49,7 @@ func metricClauses() []clause {
 		{"Requests that are no calls, and sessions, are timed", "telemetry.TestOtherRequestsAreTimedByTheirMethod telemetry.TestSessionsAreTimed cmd/gantry.TestEveryCallIsCountedOnceAtMetrics", ""},
 		{"Runs by kind and state, active runs and processes are read when they are asked for", "telemetry.TestGaugesAreReadWhenSomebodyCollects runs.TestRunsAreCountedByKindAndState", ""},
 		{"The time to append to journals is read from the store", "telemetry.TestAppendsAreReadFromTheStore runs.TestAppendsAreTimed", ""},
-		{"Gates, tokens of agents and output of processes are counted from the journal", "telemetry.TestTokensAndOutputAreCountedFromTheJournal telemetry.TestProjectingTwiceAddsNothing", ""},
+		{"Gates, tokens of agents and output of processes are counted from the journal", "cmd/gantry.TestTokensOfAgentsAreCountedAtMetrics telemetry.TestTokensAndOutputAreCountedFromTheJournal telemetry.TestProjectingTwiceAddsNothing", ""},
 		{"/metrics needs a token of scope read; on its own address it needs none", "cmd/gantry.TestMetricsAreForThoseWithATokenOfScopeRead", ""},
 	}
 }
