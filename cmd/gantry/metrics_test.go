@@ -138,7 +138,7 @@ func TestARunIsATraceAtTheCollector(t *testing.T) {
 	if run.Name != "RUN launch" || run.SpanID != id.SpanID("") || run.Attribute("cicd.pipeline.result") != "success" || len(run.Links) != 1 {
 		t.Errorf("the run's span: %+v", run)
 	}
-	if calls == 0 || len(seen) < 12 {
+	if calls == 0 || len(seen) < 8 { // what the killed process had claimed and not sent is lost
 		t.Errorf("%d spans, %d of calls", len(seen), calls)
 	}
 	for _, name := range []string{"gantry.tool.calls", "cicd.pipeline.run.duration", "gantry.journal.append.duration", "gantry.runs"} {
