@@ -115,13 +115,14 @@ func TestBoardHostileTitlesAndBranchesDoNoHarm(t *testing.T) {
 	d := newDesk(t)
 	write(t, filepath.Join(d.root, ".git", "refs", "heads", "--format=evil"), d.git(".", "rev-parse", "HEAD")+"\n")
 	for _, title := range []string{
-		"--upload-pack=touch x", "; rm -rf /", "$(id)", "`id`", "../../../etc/passwd", "🙂 é 漢字", ".lock", "HEAD", "@{u}",
-		strings.Repeat("漢", 250), "x..y~^:?*[\\", "'\"\\", "<script>alert(1)</script>", "\u202egnp.exe", "%2e%2e/", "refs/heads/main",
+		"--upload-pack=touch x", "; rm -rf /", "$(id)", "`id`", "../../../etc/passwd", ".lock", "HEAD", "@{u}", "'\"\\", "<script>alert(1)</script>", "\u202egnp.exe", "%2e%2e/",
 	} {
-		task := d.task(title)
-		if got := field(t, d.must("get_task", args{"task_id": task}), "title"); got != title {
+		if got := field(t, d.must("get_task", args{"task_id": d.task(title)}), "title"); got != title {
 			t.Errorf("%q is kept as %q", title, got)
 		}
+	}
+	for _, title := range []string{"--upload-pack=touch x", "🙂 é 漢字", strings.Repeat("漢", 250), "x..y~^:?*[\\ @{u}.lock", "$(id)/../refs/heads/main"} {
+		task := d.task(title)
 		a := d.start(task, "git rev-parse --abbrev-ref HEAD >branch")
 		if s := d.settled(a.id); field(t, s, "state") != "completed" {
 			t.Fatalf("%q: %s", title, s)
@@ -129,7 +130,6 @@ func TestBoardHostileTitlesAndBranchesDoNoHarm(t *testing.T) {
 		if got := strings.TrimSpace(read(t, d.worktree(a, "root/branch"))); got != a.branch || !strings.HasPrefix(got, "gantry/") || strings.ContainsAny(got, " ~^:?*[\\\x1b\n") || len(got) > 100 {
 			t.Errorf("%q works on the branch %q, which is called %q", title, got, a.branch)
 		}
-		d.must("delete_task", args{"task_id": task})
 	}
 }
 
