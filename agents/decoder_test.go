@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -108,7 +109,9 @@ func TestADecoderGoesOnAfterWhateverItIsFed(t *testing.T) {
 	huge := append([]byte(`{"type":"`), bytes.Repeat([]byte("x"), 17<<20)...)
 	hostile := [][]byte{
 		[]byte("not JSON"), []byte(`{"type":`), []byte(`[]`), []byte(`null`), []byte(`"text"`), []byte(`{}`), []byte(`{"type":5}`), []byte(`{"type":null,"item":[]}`),
-		[]byte(`{"type":"item.completed","item":{"type":"command_execution","exit_code":"no"}}`), []byte("\xff\xfe\x00"), []byte(strings.Repeat("[", 100_000)),
+		[]byte(`{"type":"item.completed","item":{"type":"command_execution","exit_code":"no"}}`), []byte("\xff\xfe\x00"),
+		[]byte("{\"type\":\"item.completed\",\"item\":{\"type\":\"mcp_tool_call\",\"tool\":\"t\",\"arguments\":{\"q\":\"\xff\"},\"status\":\"completed\"}}"),
+		[]byte(strings.Repeat("[", 100_000)),
 		[]byte(`{"type":"from.the.future","payload":{"a":[1,2,3]}}`), huge, nil, []byte("   "), []byte("\x1b[31mred\x1b[0m"),
 	}
 	for _, cli := range registry(t) {
@@ -145,7 +148,7 @@ func checkEntry(t *testing.T, e agents.Entry) {
 	if err != nil {
 		t.Fatalf("%+v: %v", e, err)
 	}
-	if e.Kind != agents.NormalizedEntry || len(b) > 2<<20 {
+	if e.Kind != agents.NormalizedEntry || len(b) > 2<<20 || !utf8.Valid(b) {
 		t.Fatalf("an entry of %s with %d bytes", e.Kind, len(b))
 	}
 	var back agents.Entry

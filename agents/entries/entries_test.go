@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -162,11 +163,15 @@ func TestACrashInTheMiddleOfAnAppendIsRepaired(t *testing.T) {
 	a.Close()
 	base := filepath.Join(dir, session, turn, "raw")
 	data, index := read(t, base+".ndjson"), read(t, base+".index")
+	b := appender(t, entries.New(filepath.Join(dir, "other")))
+	fill(t, b, 22)
+	want := read(t, filepath.Join(dir, "other", session, turn, "raw.ndjson"))
 	for name, c := range map[string]struct {
 		data, index []byte
 		least       int64
 	}{
 		"half an entry":               {append(clip(data), `{"type":"STD`...), index, 20},
+		"half a long entry":           {append(clip(data), `{"type":"STDOUT","content":"`+strings.Repeat("x", 1000)...), index, 20},
 		"an entry without an index":   {data, index[:19*8], 20},
 		"half an offset":              {data, index[:19*8+3], 20},
 		"no index":                    {data, nil, 20},
@@ -191,7 +196,7 @@ func TestACrashInTheMiddleOfAnAppendIsRepaired(t *testing.T) {
 				t.Errorf("%d entries", len(p.Entries))
 			}
 			a.Close()
-			if diff := cmp.Diff(string(data), string(read(t, base+".ndjson")[:len(data)])); diff != "" {
+			if diff := cmp.Diff(string(want), string(read(t, base+".ndjson"))); diff != "" {
 				t.Error(diff)
 			}
 		})
