@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -115,21 +114,14 @@ func timed(ctx context.Context, c *probe.Client, tool, args string) (float64, er
 	return probe.Milliseconds(time.Since(began)), nil
 }
 
-// filesystemServer returns the argv of the official filesystem server for a folder: the
-// one in PATH, or one that npm installs for now.
+// filesystemServer returns the argv of the official filesystem server for a folder, which
+// npm installs for now.
 func (l *lab) filesystemServer(ctx context.Context, root string) ([]string, error) {
-	const program = "mcp-server-filesystem"
-	if found, err := exec.LookPath(program); err == nil {
-		return []string{found, root}, nil
-	}
-	if _, err := exec.LookPath("npm"); err != nil {
-		return nil, errors.New("npm is not installed")
-	}
 	dir, err := l.folder("npm")
 	if err == nil {
 		_, _, err = probe.Execute(ctx, dir, l.env, "npm", "install", "--silent", "--no-fund", "--no-audit", "--prefix", dir, "@modelcontextprotocol/server-filesystem")
 	}
-	return []string{filepath.Join(dir, "node_modules", ".bin", program), root}, err
+	return []string{filepath.Join(dir, "node_modules", ".bin", "mcp-server-filesystem"), root}, err
 }
 
 // readFiles measures read_file beside the official filesystem server, in one run.
