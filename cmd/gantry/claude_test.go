@@ -22,6 +22,7 @@ func (w *world) withClaude() *peer {
 		}
 	}
 	w.env = append(w.env, "CODEX_HOME="+w.t.TempDir(), "ANTHROPIC_API_KEY="+anthropicKey)
+	w.endAgents()
 	return w.serve(stateful, "--toolsets=agents")
 }
 

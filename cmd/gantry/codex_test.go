@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gantry-run/gantry/internal/codextest"
+	"github.com/gantry-run/gantry/internal/proc"
 )
 
 // withCodex puts the real Codex CLI, pointed at a model of our own, into the world's
@@ -22,7 +24,29 @@ func (w *world) withCodex() *codextest.Server {
 		}
 	}
 	w.env = append(w.env, "CODEX_HOME="+filepath.Dir(model.Config))
+	w.endAgents()
 	return model
+}
+
+// endAgents sees to it that no agent outlives the test, however it ends: they do not end with
+// their server.
+func (w *world) endAgents() {
+	w.t.Helper()
+	s, err := proc.NewSupervisor(proc.SupervisorOptions{Dir: filepath.Join(w.state, "procs"), Home: w.home})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() {
+		all, err := s.List()
+		for _, st := range all {
+			if !st.State.Ended() {
+				_, err = s.Stop(context.Background(), st.Key, time.Second)
+			}
+		}
+		if err != nil {
+			w.t.Error(err)
+		}
+	})
 }
 
 // agentTask is a task of the toolset agents, as far as these tests look at it.
