@@ -140,7 +140,11 @@ func notFound(id string) error {
 // Send gives a task its next prompt and returns when that is recorded. A task that is
 // running is RUN_LOCKED, an archived one ILLEGAL_STATE.
 func (t *Tasks) Send(ctx context.Context, a Ask, id, prompt string) (Task, error) {
-	s, err := t.o.Sessions.Find(a.Owner, id)
+	s, found, err := t.o.Sessions.Started(ctx, a)
+	if found || err != nil { // the same request made a session of the task
+		return fromSession(s), err
+	}
+	s, err = t.o.Sessions.Find(a.Owner, id)
 	if fault.Is(err, fault.SessionNotFound) {
 		return t.adopt(ctx, a, id, prompt)
 	}
@@ -153,8 +157,8 @@ func (t *Tasks) Send(ctx context.Context, a Ask, id, prompt string) (Task, error
 	return t.Status(a.Owner, string(s.ID))
 }
 
-// adopt makes a session of a task that another program keeps. Of two callers at one moment,
-// one begins it and the other one finds it running.
+// adopt makes a session of a task that another program keeps, and works where that did. Of
+// two callers at one moment, one begins it and the other one finds it running.
 func (t *Tasks) adopt(ctx context.Context, a Ask, id, prompt string) (Task, error) {
 	f, err := t.foreign(id)
 	if err != nil {
@@ -171,7 +175,7 @@ func (t *Tasks) adopt(ctx context.Context, a Ask, id, prompt string) (Task, erro
 		dir = t.o.Root
 	}
 	s, err := t.o.Sessions.Start(ctx, sessions.StartRequest{
-		Ask: a, ID: sessions.Adopted(id), Executor: defaultExecutor, Prompt: prompt, Title: f.Title, Dir: dir, Under: t.under(), ConfigFile: f.ConfigPath,
+		Ask: a, ID: sessions.Adopted(id), Executor: defaultExecutor, Prompt: prompt, Title: f.Title, Dir: dir, ConfigFile: f.ConfigPath,
 		Thread: id, View: t.o.Store,
 	})
 	if fault.Is(err, fault.IdempotencyConflict) && a.Once == nil {

@@ -313,7 +313,7 @@ func TestTasksOfOtherProgramsAreListedReadGoneOnWithAndArchived(t *testing.T) {
 		dir := filepath.Join(s.store, id)
 		mkdir(t, dir)
 		write(t, filepath.Join(dir, "task.json"), `{"id":"`+id+`","title":"Theirs","state":"`+state+`","created_at":"2026-01-02T03:04:05Z","updated_at":"`+updated+`",
-			"initial_prompt":"before","working_dir":"`+s.root+`"}`)
+			"initial_prompt":"before","working_dir":"`+s.home+`"}`)
 		write(t, filepath.Join(dir, "task.log"), `{"type":"user_message","message":"before"}`+"\n"+said("as before")+"\n")
 		write(t, filepath.Join(dir, "task.result"), "as before")
 	}
@@ -352,13 +352,15 @@ func TestTasksOfOtherProgramsAreListedReadGoneOnWithAndArchived(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	var sent aTask
-	p.fetch("task_send", args{"task_id": "theirs-1", "prompt": "hello"}, &sent)
+	request := args{"task_id": "theirs-1", "prompt": "hello", "request_id": "once"}
+	p.fetch("task_send", request, &sent)
 	if sent.ID != "theirs-1" || sent.Session == nil || sent.Title != "Theirs" {
 		t.Errorf("%+v", sent)
 	}
 	if got := p.taskIn("theirs-1", "STOPPED"); got.LastResult != "hello of theirs-1" {
 		t.Errorf("%+v", got)
 	}
+	p.fetch("task_send", request, &sent) // the same request does nothing more
 	log := p.log(args{"task_id": "theirs-1"}).Lines
 	if len(log) != 6 || log[1] != said("as before") || log[4] != said("hello of theirs-1") || s.taskFile("theirs-1", "task.log") != strings.Join(log, "\n")+"\n" {
 		t.Errorf("%s\n%s", strings.Join(log, "\n"), s.taskFile("theirs-1", "task.log"))
