@@ -52,7 +52,7 @@ func TestTheInspectorLeadsALaunchToItsPullRequest(t *testing.T) {
 	var list struct {
 		Tools []struct{ Name string }
 	}
-	if ask(&list, "tools/list"); len(list.Tools) != 23 {
+	if ask(&list, "tools/list"); len(list.Tools) != 24 {
 		t.Errorf("%d tools", len(list.Tools))
 	}
 	var run struct {

@@ -61,6 +61,7 @@ func TestEveryToolAnswersAsItsSchemaSays(t *testing.T) {
 		"launch_start_run_from_product_url":     {"url": "https://products.aspose.org/cells/python/", "idempotency_key": "two"},
 		"launch_start_run_from_github_repo_url": {"github_repo_url": "https://github.com/acme/widget", "request_id": "three"},
 		"launch_get_status":                     {"run_id": done},
+		"launch_wait":                           {"run_id": done, "timeout_s": 1},
 		"launch_get_artifact":                   {"run_id": done, "artifact_name": "pr.json"},
 		"launch_validate":                       {"run_id": ready},
 		"launch_fix_next":                       {"run_id": broken},
@@ -73,7 +74,7 @@ func TestEveryToolAnswersAsItsSchemaSays(t *testing.T) {
 		"validate_taskcard":                     {"taskcard": "TC-12"},
 	}
 	listing := p.tools()
-	if len(listing) != 23 {
+	if len(listing) != 24 {
 		t.Errorf("%d tools are listed", len(listing))
 	}
 	schemas := map[string]json.RawMessage{}
@@ -96,7 +97,7 @@ func TestEveryToolAnswersAsItsSchemaSays(t *testing.T) {
 	order := []string{ // a twin right after its original
 		"launch_list_runs", "launch_start_run", "launch_start_run_from_product_url", "launch_start_run_from_github_repo_url", "launch_get_status",
 		"launch_get_artifact", "launch_validate", "launch_fix_next", "launch_resume", "launch_cancel", "launch_open_pr", "list_taskcards",
-		"validate_taskcard", "get_telemetry",
+		"validate_taskcard", "get_telemetry", "launch_wait",
 	}
 	called := 0
 	for _, name := range order {

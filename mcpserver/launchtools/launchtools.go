@@ -25,7 +25,7 @@ const ServerName = "foss-launcher-mcp"
 
 // Instructions tell a model how the tools belong together.
 const Instructions = `launch: a run turns a product repository into a documentation pull request. ` +
-	`Start one (launch_start_run), poll launch_get_status until it pauses or ends, and do what its "next" says: ` +
+	`Start one (launch_start_run), launch_wait (or poll launch_get_status) until it pauses or ends, and do what its "next" says: ` +
 	`launch_fix_next repairs one validation issue a call, launch_validate checks again, launch_open_pr opens the pull request. ` +
 	`Read artifacts by name with launch_get_artifact. Runs go on when you disconnect; launch_cancel ends one. ` +
 	`Repeat a call that may have been lost with the same idempotency_key.`
@@ -44,6 +44,7 @@ func Tools(d Deps) ([]tool.Tool, error) {
 		"launch_start_run_from_product_url":     d.startFromProductURL,
 		"launch_start_run_from_github_repo_url": d.startFromGitHub,
 		"launch_get_status":                     d.getStatus,
+		"launch_wait":                           d.wait,
 		"launch_get_artifact":                   d.getArtifact,
 		"launch_validate":                       d.validate,
 		"launch_fix_next":                       d.fixNext,
