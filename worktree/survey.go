@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
@@ -20,6 +21,7 @@ type survey struct {
 	outline string
 
 	watch  *watch                 // nil: the sum tells of changes
+	sure   bool                   // git was asked when the watch was complete
 	sum    uint64                 // of the times of all files
 	stamps map[string]fs.FileInfo // of files beside the tree that it depends on
 }
@@ -30,6 +32,7 @@ func (t *Tree) look(ctx context.Context) (*survey, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.kept != nil && t.kept.watch.quiet() && unchanged(t.kept.stamps, t.beside(ctx)) {
+		t.confirm(ctx)
 		return t.kept, nil
 	}
 	root, err := t.open()
@@ -39,6 +42,9 @@ func (t *Tree) look(ctx context.Context) (*survey, error) {
 	defer root.Close()
 	w := t.watcher(t.root)
 	s, keep, err := t.survey(ctx, root, w)
+	if w != nil && w.full { // from now on the times of files tell
+		t.watcher, keep = func(string) *watch { return nil }, false
+	}
 	if err != nil || !keep {
 		w.close()
 		w = nil
@@ -55,6 +61,20 @@ func (t *Tree) look(ctx context.Context) (*survey, error) {
 	return s, nil
 }
 
+// confirm asks git again, once, if it was asked while the watch was being made: what
+// changed in between was perhaps seen by neither.
+func (t *Tree) confirm(ctx context.Context) {
+	if t.kept.sure {
+		return
+	}
+	again := *t.kept
+	if top, _, ok := repository(t.root); ok && again.git != "" {
+		again.describe(ctx, t, top)
+	}
+	again.sure = ctx.Err() == nil
+	t.kept = &again
+}
+
 // forget lets go of the kept survey.
 func (t *Tree) forget() {
 	if t.kept != nil {
@@ -69,35 +89,35 @@ func (t *Tree) survey(ctx context.Context, root *os.Root, w *watch) (*survey, bo
 	stamps := t.beside(ctx)
 	top, common, inGit := repository(t.root)
 	inGit = inGit && t.o.Git != nil
+	s := &survey{watch: w, stamps: stamps}
 	var tracked []string
-	listed := make(chan error, 1)
+	var failed error
+	var asked sync.WaitGroup
 	if inGit {
-		go func() {
-			var err error
-			tracked, err = t.o.Git.Tracked(ctx, t.root)
-			listed <- err
-		}()
-	} else {
-		listed <- nil
+		asked.Go(func() {
+			if tracked, failed = t.o.Git.Tracked(ctx, t.root); failed == nil && w != nil {
+				s.describe(ctx, t, top) // beside the walk; confirm asks again
+			}
+		})
 	}
 	found, err := t.walk(ctx, root, t.rules.at(ctx), w)
-	if failed := <-listed; err == nil && failed != nil {
-		inGit = false // git refuses to look: it is somebody else's, or broken
-	}
+	asked.Wait()
 	if err != nil {
 		return nil, false, err
 	}
+	inGit = inGit && failed == nil // else git refuses to look: it is somebody else's, or broken
 	found.tracked(tracked)
 	if inGit {
 		found.partial = !watchGit(w, top, common) || found.partial
 	}
-	s := &survey{outline: found.outline(".", 0), watch: w, sum: found.sum.Sum64(), stamps: stamps}
+	s.outline, s.sum = found.outline(".", 0), found.sum.Sum64()
 	if w == nil && t.kept != nil && t.kept.watch == nil && t.kept.sum == s.sum && unchanged(t.kept.stamps, stamps) {
 		return t.kept, true, nil
 	}
-	if inGit {
+	if inGit && w == nil {
 		s.describe(ctx, t, top)
 	}
+	s.sure = w == nil || !inGit
 	settled := w != nil && !found.partial || w == nil && found.newest.Before(began.Add(-racy))
 	return s, settled, nil
 }

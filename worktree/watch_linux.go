@@ -8,7 +8,10 @@ import (
 
 // watch is told by the kernel of changes in folders. Nobody waits for it: whoever wants
 // to know asks whether anything came. A watch of nothing, nil, is good for no folder.
-type watch struct{ fd int }
+type watch struct {
+	fd   int
+	full bool // the system watches no more folders
+}
 
 // told are the changes that count. Reading is none.
 const told = unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO |
@@ -29,7 +32,7 @@ func newWatch(root string) *watch {
 	if err != nil {
 		return nil // there are too many
 	}
-	return &watch{fd}
+	return &watch{fd: fd}
 }
 
 // add adds a folder, and reports whether that could be done.
@@ -38,6 +41,7 @@ func (w *watch) add(folder string) bool {
 		return false
 	}
 	_, err := unix.InotifyAddWatch(w.fd, folder, told)
+	w.full = w.full || err == unix.ENOSPC
 	return err == nil
 }
 
