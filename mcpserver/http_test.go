@@ -371,6 +371,22 @@ func TestRevisionsThatDoNotMatchAreRefused(t *testing.T) {
 	}
 }
 
+func TestAResultIsCompleteInTheNewerEra(t *testing.T) {
+	w := overHTTP(t, mcpserver.HTTPOptions{}, nil)
+	if r := w.modern(callOf("look_at")); !strings.Contains(string(r.result), `"resultType":"complete"`) || !strings.Contains(string(r.result), `"structuredContent":{"ok":true}`) {
+		t.Errorf("%s", r.text)
+	}
+	w.handle = func(context.Context, *guard.Call) (tool.Result, error) {
+		return tool.Result{}, fault.New(fault.InvalidInput, "not so")
+	}
+	if r := w.modern(callOf("card")); !strings.Contains(string(r.result), `"resultType":"complete"`) || !strings.Contains(string(r.result), `"isError":true`) {
+		t.Errorf("an error that is a result: %s", r.text)
+	}
+	if r := w.in(w.session(), "/mcp", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"card"}}`); strings.Contains(string(r.result), "resultType") {
+		t.Errorf("in the older era: %s", r.text)
+	}
+}
+
 // What the SDK refuses by itself is refused in our form, and repeats nothing of the request.
 func TestRefusalsAreJSONAndRepeatNothing(t *testing.T) {
 	w := overHTTP(t, mcpserver.HTTPOptions{}, nil)

@@ -101,7 +101,7 @@ func (s *server) offer(next mcp.MethodHandler) mcp.MethodHandler {
 			if err != nil {
 				return nil, err // not a typed nil in the interface
 			}
-			return res, nil
+			return complete(r, res), nil
 		}
 		began := time.Now()
 		res, err := next(ctx, method, req)
