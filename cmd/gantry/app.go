@@ -83,7 +83,7 @@ type use struct {
 // open joins the parts. Close the app.
 func (c *cli) open(u use) (*app, error) {
 	a := &app{cfg: c.config, configFile: c.configFile, env: c.env, door: u.door}
-	a.redactor = telemetry.NewRedactor(append(telemetry.SecretsFromEnv(c.env), append(u.secrets, c.config.Server.secrets()...)...)).WithRoots(c.config.Root, c.config.StateDir)
+	a.redactor = telemetry.NewRedactor(append(telemetry.SecretsFromEnv(c.env), slices.Concat(u.secrets, c.config.Server.secrets(), c.config.Launch.secrets(c.env))...)).WithRoots(c.config.Root, c.config.StateDir)
 	level := c.config.Server.level()
 	switch {
 	case c.config.Verbose:
@@ -232,7 +232,7 @@ func (a *app) startWorker() error {
 
 // workerFlags returns the settings that a worker needs of this program's.
 func (a *app) workerFlags() ([]string, error) {
-	flags := append(a.cfg.agentFlags(), "--state-dir", a.cfg.StateDir, "--root", a.cfg.Root, "--parallel", fmt.Sprint(a.cfg.Parallel),
+	flags := append(slices.Concat(a.cfg.agentFlags(), a.cfg.egressFlags()), "--state-dir", a.cfg.StateDir, "--root", a.cfg.Root, "--parallel", fmt.Sprint(a.cfg.Parallel),
 		"--telemetry-api-url", a.cfg.Telemetry.APIURL)
 	if a.configFile == "" {
 		return flags, nil

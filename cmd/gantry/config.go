@@ -36,6 +36,7 @@ type config struct {
 	HTTP        httpTable      `toml:"http"`
 	Agents      agentsTable    `toml:"agents"`
 	Board       boardTable     `toml:"board"`
+	Launch      launchTable    `toml:"launch"`
 	Server      serverTable    `toml:"server"`
 	Tasks       tasksTable     `toml:"tasks"`
 	Worktree    worktreeTable  `toml:"worktree"`

@@ -34,6 +34,7 @@ var layers = []layer{
 	{"runs/runstest", "internal/fault runs"},
 	{"runs/local", "internal/fault runs"},
 
+	{"launch/egress", "internal/fault"},
 	{"launch/dossier", ""},
 	{"launch/inventory", "internal/fault internal/lazyregexp launch/dossier"},
 	{"launch/page", "internal/fault internal/lazyregexp"},
@@ -87,7 +88,7 @@ var layers = []layer{
 
 	{"web", "artifacts internal/fault internal/rest runs validate"},
 
-	{"cmd/gantry", "agents agents/entries agents/sessions agents/tasks board board/changes clients internal/fault internal/git internal/proc internal/rest launch launch/dossier launch/gates " +
+	{"cmd/gantry", "agents agents/entries agents/sessions agents/tasks board board/changes clients internal/fault internal/git internal/proc internal/rest launch launch/dossier launch/egress launch/gates " +
 		"mcpserver mcpserver/agenttools mcpserver/boardtools mcpserver/fleet mcpserver/guard mcpserver/httpfront " +
 		"mcpserver/launchtools mcpserver/stdio mcpserver/tasktools mcpserver/tokens mcpserver/tool mcpserver/worktreetools runs runs/local specs targets targets/jobs telemetry telemetry/api " +
 		"telemetry/export telemetry/outbox validate web worktree"},

@@ -102,5 +102,8 @@ const (
 	FixerUnfixable       Code = "FIXER_UNFIXABLE"
 	FixNoOp              Code = "FIXER_NO_DIFF"
 	PublishFailed        Code = "PR_MANAGER_PUBLISH_FAILED"
+	PublishAuth          Code = "PR_MANAGER_AUTH_REFUSED"
+	CommitServiceError   Code = "COMMIT_SERVICE_ERROR"
+	NetworkBlocked       Code = "NETWORK_BLOCKED"
 	TaskcardNotFound     Code = "TASKCARD_NOT_FOUND"
 )
