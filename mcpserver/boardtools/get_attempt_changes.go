@@ -43,7 +43,10 @@ type changedFile struct {
 }
 
 func (d Deps) getAttemptChanges(s specs.Tool) tool.Tool {
-	return tool.New(s, func(ctx context.Context, _ *guard.Call, in getAttemptChangesIn) (getAttemptChangesOut, error) {
+	return tool.New(s, func(ctx context.Context, c *guard.Call, in getAttemptChangesIn) (getAttemptChangesOut, error) {
+		if _, err := d.attempt(ctx, c, in.AttemptID); err != nil {
+			return getAttemptChangesOut{}, err
+		}
 		list, err := d.Board.Changes(ctx, in.AttemptID, in.Force)
 		if err != nil {
 			return getAttemptChangesOut{}, err

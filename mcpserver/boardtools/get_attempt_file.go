@@ -37,7 +37,10 @@ func (o getAttemptFileOut) Text() string {
 }
 
 func (d Deps) getAttemptFile(s specs.Tool) tool.Tool {
-	return tool.New(s, func(ctx context.Context, _ *guard.Call, in getAttemptFileIn) (getAttemptFileOut, error) {
+	return tool.New(s, func(ctx context.Context, c *guard.Call, in getAttemptFileIn) (getAttemptFileOut, error) {
+		if _, err := d.attempt(ctx, c, in.AttemptID); err != nil {
+			return getAttemptFileOut{}, err
+		}
 		f, err := d.Board.File(ctx, in.AttemptID, changes.FileRequest{Path: in.Path, Start: in.Start, MaxBytes: in.MaxBytes})
 		return getAttemptFileOut{in.AttemptID, in.Path, f.Text, in.Start, f.Bytes, f.Size, f.Truncated, blockedOut(f.Blocked, f.Reason)}, err
 	})

@@ -34,7 +34,10 @@ func (o getAttemptPatchOut) Text() string {
 }
 
 func (d Deps) getAttemptPatch(s specs.Tool) tool.Tool {
-	return tool.New(s, func(ctx context.Context, _ *guard.Call, in getAttemptPatchIn) (getAttemptPatchOut, error) {
+	return tool.New(s, func(ctx context.Context, c *guard.Call, in getAttemptPatchIn) (getAttemptPatchOut, error) {
+		if _, err := d.attempt(ctx, c, in.AttemptID); err != nil {
+			return getAttemptPatchOut{}, err
+		}
 		p, err := d.Board.Patch(ctx, in.AttemptID, changes.PatchRequest{Paths: in.Paths, Force: in.Force, MaxBytes: in.MaxBytes})
 		return getAttemptPatchOut{in.AttemptID, p.Text, p.Bytes, p.Truncated, blockedOut(p.Blocked, p.Reason)}, err
 	})

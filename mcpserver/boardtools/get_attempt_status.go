@@ -28,8 +28,8 @@ type attemptStatus struct {
 }
 
 func (d Deps) getAttemptStatus(s specs.Tool) tool.Tool {
-	return tool.New(s, func(ctx context.Context, _ *guard.Call, in attemptIn) (attemptStatus, error) {
-		a, err := d.Board.Attempt(ctx, in.AttemptID)
+	return tool.New(s, func(ctx context.Context, c *guard.Call, in attemptIn) (attemptStatus, error) {
+		a, err := d.attempt(ctx, c, in.AttemptID)
 		return attemptStatus{
 			a.ID, a.TaskID, a.Branch, a.CreatedAt.UTC(), a.UpdatedAt.UTC(), orNull(a.SessionID), orNull(a.TurnID), a.State,
 			timeOrNull(a.LastActivityAt), orNull(a.FailureSummary),

@@ -22,6 +22,9 @@ type stopAttemptOut struct {
 
 func (d Deps) stopAttempt(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, in stopAttemptIn) (stopAttemptOut, error) {
+		if _, err := d.attempt(ctx, c, in.AttemptID); err != nil {
+			return stopAttemptOut{}, err
+		}
 		a, err := d.Board.StopAttempt(ctx, ask(c), in.AttemptID, in.Force)
 		return stopAttemptOut{in.AttemptID, in.Force, a.State}, err
 	})

@@ -37,12 +37,12 @@ const (
 )
 
 func (d Deps) tailAttemptLogs(s specs.Tool) tool.Tool {
-	return tool.New(s, func(ctx context.Context, _ *guard.Call, in tailAttemptLogsIn) (tailAttemptLogsOut, error) {
+	return tool.New(s, func(ctx context.Context, c *guard.Call, in tailAttemptLogsIn) (tailAttemptLogsOut, error) {
 		if in.Cursor != nil && in.After != nil {
 			return tailAttemptLogsOut{}, fault.New(fault.MixedPagination, "both cursor and after_entry_index are given").
 				WithHint("use only one pagination mode: cursor for older entries, or after_entry_index for newer ones")
 		}
-		a, err := d.Board.Attempt(ctx, in.AttemptID)
+		a, err := d.attempt(ctx, c, in.AttemptID)
 		if err != nil {
 			return tailAttemptLogsOut{}, err
 		}
