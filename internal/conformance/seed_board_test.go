@@ -42,6 +42,7 @@ func boardToolClauses() []clause {
 			"what is added is optional: paging of lists, `model`, `prompt` of an attempt, `old_path`, `old_mode`, `new_mode`, `kept`"},
 		{"get_context is there only when workspace context is available", "cmd/gantry.TestBoardContextReturnsUnifiedAttemptData", "it is always listed, since a list that depends on the folder cannot be cached, and answers `no_context` elsewhere"},
 		{"Tasks are kept, changed and deleted", "cmd/gantry.TestBoardTasksAreKept cmd/gantry.TestBoardDeletingLosesNoWork", "through kill -9 too"},
+		{"Over HTTP an attempt is of the token that started it", "cmd/gantry.TestBoardAttemptsAreOfTheTokenThatStartedThem", "for another one, and for the local user, there is none; projects and tasks are for all"},
 		{"A list is paged to its end", "cmd/gantry.TestBoardListsArePagedToTheirEnd mcpserver/boardtools.TestAListIsPagedToItsEndAndStaysSmall", "without a limit a page has at most 50 items and 8 KB"},
 	}
 }
