@@ -15,6 +15,7 @@ import (
 	"github.com/gantry-run/gantry/agents/taskstore"
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/git"
+	"github.com/gantry-run/gantry/runs"
 )
 
 // Options are what Tasks need.
@@ -151,10 +152,15 @@ func (t *Tasks) Send(ctx context.Context, a Ask, id, prompt string) (Task, error
 	if err != nil {
 		return Task{}, err
 	}
-	if _, err := t.o.Sessions.Send(ctx, a, s.ID, prompt, ""); err != nil {
+	return t.sendTo(ctx, a, s.ID, prompt)
+}
+
+// sendTo gives a session its next prompt.
+func (t *Tasks) sendTo(ctx context.Context, a Ask, id runs.ID, prompt string) (Task, error) {
+	if _, err := t.o.Sessions.Send(ctx, a, id, prompt, ""); err != nil {
 		return Task{}, err
 	}
-	return t.Status(a.Owner, string(s.ID))
+	return t.Status(a.Owner, string(id))
 }
 
 // adopt makes a session of a task that another program keeps, and works where that did. Of
@@ -174,18 +180,21 @@ func (t *Tasks) adopt(ctx context.Context, a Ask, id, prompt string) (Task, erro
 	if dir == "" {
 		dir = t.o.Root
 	}
-	s, err := t.o.Sessions.Start(ctx, sessions.StartRequest{
-		Ask: a, ID: sessions.Adopted(id), Executor: defaultExecutor, Prompt: prompt, Title: f.Title, Dir: dir, ConfigFile: f.ConfigPath,
+	session := sessions.Adopted(id)
+	if t.o.Sessions.Is(string(session)) {
+		return t.sendTo(ctx, a, session, prompt)
+	}
+	_, err = t.o.Sessions.Start(ctx, sessions.StartRequest{
+		Ask: a, ID: session, Executor: defaultExecutor, Prompt: prompt, Title: f.Title, Dir: dir, ConfigFile: f.ConfigPath,
 		Thread: id, View: t.o.Store,
 	})
-	if fault.Is(err, fault.IdempotencyConflict) && a.Once == nil {
-		_, err = t.o.Sessions.Send(ctx, a, sessions.Adopted(id), prompt, "")
-		s.ID = sessions.Adopted(id)
+	if fault.Is(err, fault.IdempotencyConflict) { // another caller was faster
+		return t.sendTo(ctx, a, session, prompt)
 	}
 	if err != nil {
 		return Task{}, err
 	}
-	return t.Status(a.Owner, string(s.ID))
+	return t.Status(a.Owner, string(session))
 }
 
 // under returns the folder that agents must work in, "" for none.

@@ -553,3 +553,33 @@ func TestTheStatusOfATaskIsAResource(t *testing.T) {
 		t.Errorf("%s", a.Result)
 	}
 }
+
+func TestTwoClientsThatGoOnWithOneForeignTaskMakeOneSession(t *testing.T) {
+	t.Parallel()
+	s := newStudio(t)
+	write(t, filepath.Join(s.store, "theirs", "task.json"), `{"id":"theirs","state":"STOPPED","created_at":"2026-01-02T03:04:05Z","updated_at":"2026-01-02T03:04:05Z","working_dir":"`+s.root+`"}`)
+	p, other := s.agents(), s.agents()
+	calls := []<-chan answer{
+		p.beginCall("task_send", args{"task_id": "theirs", "prompt": "wait 1", "request_id": "a"}),
+		other.beginCall("task_send", args{"task_id": "theirs", "prompt": "wait 2", "request_id": "b"}),
+	}
+	accepted, locked := 0, 0
+	for _, c := range calls {
+		switch a := p.wait(c); {
+		case strings.Contains(string(a.Result), "run_locked"):
+			locked++
+		case strings.Contains(string(a.Result), `"task_id":"theirs"`):
+			accepted++
+		default:
+			t.Errorf("%s %s", a.Error, a.Result)
+		}
+	}
+	if accepted != 1 || locked != 1 {
+		t.Errorf("%d were accepted, %d were told that it runs", accepted, locked)
+	}
+	s.open()
+	p.taskIn("theirs", "STOPPED")
+	if got := p.taskPage(args{}); got.Count != 1 || len(s.prompts()) != 1 {
+		t.Errorf("%v, the agent was asked %q", got.ids(), s.prompts())
+	}
+}
