@@ -266,6 +266,11 @@ func TestTheStateOfEveryWorktreeIsShown(t *testing.T) {
 	eventually(t, "the command line to say the same", func() bool {
 		return strings.Count(shown(), `"server_running": true`) == 2 && strings.Contains(shown(), fmt.Sprintf(`"port": %d`, *all["two"].MCP.Port))
 	})
+	again := exec.Command(binary, "serve", "--worktrees", "--root", w.root, "--state-dir", w.state, "--addr", "127.0.0.1:0")
+	again.Env = w.env
+	if out, err := again.CombinedOutput(); err == nil || !strings.Contains(string(out), "another gantry serve --worktrees") {
+		t.Errorf("a second server: %v %s", err, out)
+	}
 	k.stop()
 	if got := shown(); strings.Count(got, `"server_running": false`) != 2 {
 		t.Errorf("after the server: %s", got)
