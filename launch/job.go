@@ -12,18 +12,22 @@ import (
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/git"
 	"github.com/gantry-run/gantry/launch/dossier"
+	"github.com/gantry-run/gantry/launch/egress"
 	"github.com/gantry-run/gantry/runs"
 	"github.com/gantry-run/gantry/validate"
 )
 
 // WorkerOptions are what the workers need.
 type WorkerOptions struct {
-	Git *git.Git
+	Git     *git.Git
+	Egress  *egress.Policy // what may be reached outside; nil: nothing
+	Offline bool           // the commit service is not called: what it would get is kept
+	Version string         // of the program, for the servers that it talks to
 }
 
 // Workers returns the workers of the launch workflow by name.
 func Workers(o WorkerOptions) map[string]runs.Activity {
-	w := &workers{git: o.Git, schemas: new(validate.Lazy)}
+	w := &workers{git: o.Git, egress: o.Egress, offline: o.Offline, agent: "gantry/" + o.Version, schemas: new(validate.Lazy)}
 	return map[string]runs.Activity{
 		"clone_inputs":   w.activity((*workers).cloneInputs),
 		"ingest_repo":    w.activity((*workers).ingestRepo),
@@ -40,6 +44,9 @@ func Workers(o WorkerOptions) map[string]runs.Activity {
 
 type workers struct {
 	git     *git.Git
+	egress  *egress.Policy
+	offline bool
+	agent   string // User-Agent
 	schemas *validate.Lazy
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/gantry-run/gantry/artifacts"
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/git"
+	"github.com/gantry-run/gantry/launch/egress"
 	"github.com/gantry-run/gantry/runs"
 	"github.com/gantry-run/gantry/validate"
 )
@@ -36,11 +37,13 @@ type Options struct {
 	Store     *runs.Store
 	Engine    runs.Engine
 	Git       *git.Git
-	Specs     fs.FS  // specs.Files()
-	Root      string // the project that callers work in; paths in a run_config are under it
-	AllRoots  bool   // show the runs of other roots too
-	AnyPath   bool   // a person is asking: paths may lead anywhere
-	Taskcards string // folder of the taskcards under Root
+	Specs     fs.FS          // specs.Files()
+	Root      string         // the project that callers work in; paths in a run_config are under it
+	AllRoots  bool           // show the runs of other roots too
+	AnyPath   bool           // a person is asking: paths may lead anywhere
+	Taskcards string         // folder of the taskcards under Root
+	Egress    *egress.Policy // what may be reached outside; nil: nothing
+	Offline   bool           // the commit service is not called
 	Now       func() time.Time
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/internal/git"
 	"github.com/gantry-run/gantry/launch/dossier"
 )
 
@@ -24,12 +25,12 @@ func publishLocal(ctx context.Context, j *job, pr *dossier.PR) error {
 		pr.RollbackSteps = []string{fmt.Sprintf("git checkout --detach %s", pr.BaseRef), fmt.Sprintf("git branch -D %s", pr.Branch)}
 		return nil
 	}
-	err = j.git.Push(ctx, j.site(), remoteName, pr.Branch)
+	err = j.git.Push(ctx, j.site(), remoteName, pr.Branch, git.PushOptions{})
 	f := fault.From(err)
 	switch {
 	case err == nil:
 		pr.Pushed = true
-	case f.Code == fault.PublishFailed && !f.Retryable:
+	case f.Code == fault.PublishAuth, f.Code == fault.PublishFailed && !f.Retryable:
 		pr.PushNote = f.Message
 	default:
 		return err

@@ -112,7 +112,9 @@ func (c *cli) open(u use) (*app, error) {
 		return nil, err
 	}
 	handOff := new(jobs.HandOff)
-	workers := launch.Workers(launch.WorkerOptions{Git: g})
+	workers := launch.Workers(launch.WorkerOptions{
+		Git: g, Egress: c.config.Launch.policy(c.env), Offline: c.config.Launch.offline(c.env), Version: version,
+	})
 	workers[jobs.WorkerName] = jobs.Worker(jobs.WorkerOptions{Store: a.store, Supervisor: a.supervisor, HandOff: handOff})
 	talk, err := a.sessionOptions()
 	if err != nil {
@@ -131,6 +133,7 @@ func (c *cli) open(u use) (*app, error) {
 	a.launches = launch.NewService(launch.Options{
 		Store: a.store, Engine: a.engine, Git: g, Specs: specs.Files(), Root: c.config.Root, AllRoots: c.config.AllRoots || u.anyPath,
 		AnyPath: u.anyPath, Taskcards: c.config.Taskcards,
+		Egress: c.config.Launch.policy(c.env), Offline: c.config.Launch.offline(c.env),
 	})
 	limit := c.config.RateLimit
 	if u.noLimit {

@@ -35,6 +35,7 @@ var layers = []layer{
 	{"runs/local", "internal/fault runs"},
 
 	{"launch/egress", "internal/fault"},
+	{"launch/github", "internal/fault internal/lazyregexp"},
 	{"launch/dossier", ""},
 	{"launch/inventory", "internal/fault internal/lazyregexp launch/dossier"},
 	{"launch/page", "internal/fault internal/lazyregexp"},
@@ -42,12 +43,12 @@ var layers = []layer{
 	{"launch/site", "internal/fault launch/dossier launch/page"},
 	{"launch/pages", "internal/fault internal/lazyregexp launch/dossier launch/page"},
 	{"launch/patch", "internal/fault internal/lazyregexp launch/dossier"},
-	{"launch/gates", "internal/fault internal/lazyregexp launch/dossier launch/page specs validate"},
+	{"launch/gates", "internal/fault internal/lazyregexp internal/proc launch/dossier launch/page launch/site specs validate"},
 	{"launch/gates/gatestest", "launch/dossier launch/gates"},
 	{"launch/fixes", "internal/fault launch/dossier launch/gates launch/page launch/patch"},
 	{"launch/quickstart", "internal/fault internal/lazyregexp launch/dossier"},
 	{"launch/taskcards", "internal/fault internal/lazyregexp validate"},
-	{"launch", "artifacts internal/fault internal/git internal/proc launch/dossier launch/evidence launch/fixes launch/gates launch/inventory " +
+	{"launch", "artifacts internal/fault internal/git internal/proc launch/dossier launch/egress launch/evidence launch/fixes launch/gates launch/github launch/inventory " +
 		"launch/pages launch/patch launch/site launch/quickstart launch/taskcards runs specs validate"},
 
 	{"targets", "internal/fault internal/lazyregexp internal/proc"},
@@ -125,6 +126,8 @@ var owners = []owner{
 	{"github.com/yuin/goldmark", "launch/evidence launch/page launch/pages"},
 	{"golang.org/x/mod", "launch/evidence launch/inventory"},
 	{"golang.org/x/text", "launch/evidence launch/pages launch/quickstart targets"},
+
+	{"github.com/google/go-github/v75", "launch/github"},
 
 	{"github.com/bmatcuk/doublestar/v4", "worktree"},
 	{"github.com/tailscale/hujson", "clients"},

@@ -236,7 +236,7 @@ git add .; git commit -qm two`)
 	if _, err := w.git.Commit(ctx, dir, o); err != nil {
 		t.Error(err)
 	}
-	if err := w.git.Push(ctx, dir, "origin", "work"); err != nil {
+	if err := w.git.Push(ctx, dir, "origin", "work", PushOptions{}); err != nil {
 		t.Error(err)
 	}
 	if err := w.git.Checkout(ctx, dir, "back", first.SHA); err != nil {

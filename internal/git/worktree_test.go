@@ -266,7 +266,7 @@ func TestPushIsPlainAndTellsARefusal(t *testing.T) {
 	}
 	push := func(script, branch string) error {
 		w.sh(dir, script)
-		return w.git.Push(ctx, dir, "origin", branch)
+		return w.git.Push(ctx, dir, "origin", branch, PushOptions{})
 	}
 	if err := push("git checkout -qb work; echo 2 >a; git commit -qam 2", "work"); err != nil {
 		t.Error(err)
@@ -287,18 +287,18 @@ func TestPushIsPlainAndTellsARefusal(t *testing.T) {
 	write(t, bare+"/hooks/pre-receive", "#!/bin/sh\nexit 1\n")
 	refused("a hook of the remote's", push("git checkout -qb more", "more"))
 	w.sh(dir, "git remote set-url origin https://me:hunter2@127.0.0.1:1/x; git remote add gone "+bare+"-none")
-	refused("no such repository", w.git.Push(ctx, dir, "gone", "work"))
+	refused("no such repository", w.git.Push(ctx, dir, "gone", "work", PushOptions{}))
 	if got, _ := w.git.RemoteURL(ctx, dir, "origin"); got != "https://127.0.0.1:1/x" {
 		t.Errorf("remote %q", got)
 	}
-	err := w.git.Push(ctx, dir, "origin", "work")
+	err := w.git.Push(ctx, dir, "origin", "work", PushOptions{})
 	if !fault.Is(err, fault.PublishFailed) || !fault.From(err).Retryable || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("unreachable: %v", err)
 	}
-	if err := w.git.Push(ctx, dir, "--receive-pack=id", "work"); !fault.Is(err, fault.InvalidInput) {
+	if err := w.git.Push(ctx, dir, "--receive-pack=id", "work", PushOptions{}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("%v", err)
 	}
-	if err := w.git.Push(ctx, dir, "origin", "+work"); err == nil {
+	if err := w.git.Push(ctx, dir, "origin", "+work", PushOptions{}); err == nil {
 		t.Error("forced")
 	}
 }

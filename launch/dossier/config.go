@@ -22,18 +22,70 @@ type Config struct {
 	Profile          string         `json:"validation_profile" yaml:"validation_profile"` // local, ci, prod
 	AllowInference   bool           `json:"allow_inference" yaml:"allow_inference"`
 	MaxFixAttempts   int            `json:"max_fix_attempts" yaml:"max_fix_attempts"` // per issue
-	Publisher        string         `json:"publisher" yaml:"publisher"`
+	Publisher        string         `json:"publisher" yaml:"publisher"`               // local, github, commit_service
+	GitHub           *GitHub        `json:"github,omitempty" yaml:"github,omitempty"`
+	CommitService    *CommitService `json:"commit_service,omitempty" yaml:"commit_service,omitempty"`
 	Autopilot        Autopilot      `json:"autopilot" yaml:"autopilot"`
 	Budgets          Budgets        `json:"budgets" yaml:"budgets"`
 	CanonicalURLs    *CanonicalURLs `json:"canonical_urls,omitempty" yaml:"canonical_urls,omitempty"`
+	CIStrictness     string         `json:"ci_strictness,omitempty" yaml:"ci_strictness,omitempty"` // relaxed, strict (also when empty): whether warnings fail in profile ci
+	Hugo             *Hugo          `json:"hugo,omitempty" yaml:"hugo,omitempty"`
+	ExternalLinks    *ExternalLinks `json:"external_links,omitempty" yaml:"external_links,omitempty"`
 	RulesetVersion   string         `json:"ruleset_version" yaml:"ruleset_version"`
 	TemplatesVersion string         `json:"templates_version" yaml:"templates_version"`
+}
+
+// GitHub says where the publisher github opens the pull request.
+type GitHub struct {
+	APIBaseURL string   `json:"api_base_url,omitempty" yaml:"api_base_url,omitempty"` // derived from the site's remote
+	TokenEnv   string   `json:"token_env,omitempty" yaml:"token_env,omitempty"`       // variable that holds the token; GITHUB_TOKEN
+	Repository string   `json:"repository,omitempty" yaml:"repository,omitempty"`     // owner/name; derived from the site's remote
+	BaseBranch string   `json:"base_branch,omitempty" yaml:"base_branch,omitempty"`   // site_ref, else the repository's default branch
+	Labels     []string `json:"labels,omitempty" yaml:"labels,omitempty"`
+}
+
+// CommitService says which service commits and opens the pull request. Its templates may
+// hold {product_slug}, {github_repo_url}, {github_ref}, {site_repo_url}, {site_ref} and {run_id}.
+type CommitService struct {
+	EndpointURL           string        `json:"endpoint_url" yaml:"endpoint_url"`
+	TokenEnv              string        `json:"github_token_env" yaml:"github_token_env"` // variable that holds the token
+	CommitMessageTemplate string        `json:"commit_message_template" yaml:"commit_message_template"`
+	CommitBodyTemplate    string        `json:"commit_body_template" yaml:"commit_body_template"`
+	AuthorName            string        `json:"author_name,omitempty" yaml:"author_name,omitempty"` // of the local commit
+	AuthorEmail           string        `json:"author_email,omitempty" yaml:"author_email,omitempty"`
+	Governance            *AIGovernance `json:"ai_governance_metadata,omitempty" yaml:"ai_governance_metadata,omitempty"`
+}
+
+// AIGovernance is passed on to the commit service as it was given.
+type AIGovernance struct {
+	Approval BranchApproval `json:"ag001_approval" yaml:"ag001_approval"`
+}
+
+// BranchApproval says who approved that a program makes a branch.
+type BranchApproval struct {
+	Approved  bool   `json:"approved" yaml:"approved"`
+	Source    string `json:"approval_source" yaml:"approval_source"` // interactive-dialog, manual-marker, config-override
+	Timestamp string `json:"timestamp" yaml:"timestamp"`             // RFC 3339
+	Approver  string `json:"approver,omitempty" yaml:"approver,omitempty"`
 }
 
 // Autopilot lifts the two pauses of a launch.
 type Autopilot struct {
 	Fix    bool `json:"fix" yaml:"fix"`         // fix what validation finds without being asked
 	OpenPR bool `json:"open_pr" yaml:"open_pr"` // open the pull request without being asked
+}
+
+// Hugo says which of the gates that have to do with Hugo run. Nil stands for yes.
+type Hugo struct {
+	ConfigDir         string `json:"config_dir,omitempty" yaml:"config_dir,omitempty"`                   // without effect
+	ConfigSnapshotDir string `json:"config_snapshot_dir,omitempty" yaml:"config_snapshot_dir,omitempty"` // without effect
+	UseConfigGate     *bool  `json:"use_config_gate,omitempty" yaml:"use_config_gate,omitempty"`
+	Build             *bool  `json:"build,omitempty" yaml:"build,omitempty"`
+}
+
+// ExternalLinks says whether links out of the site are asked.
+type ExternalLinks struct {
+	Check bool `json:"check" yaml:"check"`
 }
 
 // Budgets bound one run.

@@ -94,6 +94,11 @@ type PR struct {
 	SchemaVersion string            `json:"schema_version"`
 	RunID         string            `json:"run_id"`
 	Publisher     string            `json:"publisher"`
+	Status        string            `json:"status"`                // opened, merged, or deferred: what would be sent is kept
+	Draft         bool              `json:"draft"`                 // validation had failed, and the caller insisted
+	Repository    string            `json:"repository,omitempty"`  // owner/name at the forge
+	BaseBranch    string            `json:"base_branch,omitempty"` // branch to merge into, where it is known
+	Labels        []string          `json:"labels,omitempty"`
 	BaseRef       string            `json:"base_ref"` // 40 hex digits
 	Branch        string            `json:"branch_name"`
 	CommitSHAs    []string          `json:"commit_shas"`
@@ -108,6 +113,13 @@ type PR struct {
 	RollbackSteps []string          `json:"rollback_steps"`
 	Validation    ValidationSummary `json:"validation_summary"`
 }
+
+// What became of a pull request.
+const (
+	PROpened   = "opened"
+	PRMerged   = "merged"
+	PRDeferred = "deferred"
+)
 
 // ValidationSummary is a report in four numbers.
 type ValidationSummary struct {
