@@ -75,6 +75,8 @@ func (c *comparison) value(at string, t reflect.Type, s schema) {
 		}
 	case t.Kind() == reflect.Bool:
 		c.kind(at, s, "boolean")
+	case t.Kind() == reflect.Float64:
+		c.kind(at, s, "number")
 	default:
 		c.kind(at, s, "integer")
 	}
@@ -263,7 +265,7 @@ func TestEventPayloadsAndTheirSchemasHaveTheSameMembers(t *testing.T) {
 		runs.CommitCreated: runs.Published{}, runs.PROpened: runs.Published{},
 		runs.ProcessStarted: runs.Process{}, runs.ProcessAdopted: runs.Process{}, runs.ProcessEnded: runs.Process{},
 		runs.RunCompleted: runs.Ended{}, runs.RunFailed: runs.Failure{}, runs.RunCancelled: runs.Ended{},
-		runs.JournalRepaired: runs.Repaired{},
+		runs.JournalRepaired: runs.Repaired{}, runs.RunNoted: runs.Noted{},
 		runs.LLMCallStarted:  runs.ModelCall{}, runs.LLMCallFinished: runs.ModelAnswer{}, runs.LLMCallFailed: runs.ModelFailure{},
 	}
 	var declared []string

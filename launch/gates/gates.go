@@ -43,6 +43,40 @@ const (
 	UnresolvedContradiction      = "GATE_TRUTHLOCK_UNRESOLVED_CONTRADICTION"
 	EvidenceMissing              = "GATE_TRUTHLOCK_EVIDENCE_MISSING"
 	TemplateTokenUnresolved      = "GATE_TEMPLATE_TOKEN_UNRESOLVED"
+	MarkdownLintError            = "GATE_MARKDOWN_LINT_ERROR"
+	MarkdownHeadingOrder         = "GATE_MARKDOWN_HEADING_ORDER"
+	MarkdownAltMissing           = "GATE_MARKDOWN_ALT_TEXT_MISSING"
+	HugoConfigMissing            = "GATE_HUGO_CONFIG_MISSING"
+	HugoPathMismatch             = "GATE_HUGO_CONFIG_PATH_MISMATCH"
+	HugoSubdomainNotEnabled      = "GATE_HUGO_CONFIG_SUBDOMAIN_NOT_ENABLED"
+	HugoConfigChanged            = "GATE_HUGO_CONFIG_CHANGED"
+	HugoBuildFailed              = "GATE_HUGO_BUILD_FAILED"
+	HugoBuildError               = "GATE_HUGO_BUILD_ERROR"
+	HugoBuildTimeout             = "GATE_HUGO_BUILD_TIMEOUT"
+	LinkUnreachable              = "GATE_LINK_EXTERNAL_UNREACHABLE"
+	LinkTimeout                  = "GATE_LINK_EXTERNAL_TIMEOUT"
+	SnippetLanguageMismatch      = "GATE_SNIPPET_LANGUAGE_MISMATCH"
+	ProductNameMismatch          = "GATE_CONSISTENCY_PRODUCT_NAME_MISMATCH"
+	RepoURLMismatch              = "GATE_CONSISTENCY_REPO_URL_MISMATCH"
+	CanonicalURLMismatch         = "GATE_CONSISTENCY_CANONICAL_URL_MISMATCH"
+	RequiredHeadingMissing       = "GATE_CONSISTENCY_REQUIRED_HEADING_MISSING"
+	RequiredSectionMissing       = "GATE_CONSISTENCY_REQUIRED_SECTION_MISSING"
+	TierViolation                = "GATE_UNIVERSALITY_TIER_VIOLATION"
+	LimitationsMissing           = "GATE_UNIVERSALITY_LIMITATIONS_MISSING"
+	DistributionMismatch         = "GATE_UNIVERSALITY_DISTRIBUTION_MISMATCH"
+	HiddenInference              = "GATE_UNIVERSALITY_HIDDEN_INFERENCE"
+	RollbackMissing              = "PR_MISSING_ROLLBACK_METADATA"
+	RollbackBaseRef              = "PR_INVALID_BASE_REF_FORMAT"
+	RollbackNoSteps              = "PR_EMPTY_ROLLBACK_STEPS"
+	RollbackNoPaths              = "PR_EMPTY_AFFECTED_PATHS"
+	RollbackPathNotInDiff        = "PR_AFFECTED_PATH_NOT_IN_DIFF"
+	PageRoleMissing              = "GATE14_PAGE_ROLE_MISSING"
+	TOCHasSnippets               = "GATE14_TOC_HAS_SNIPPETS"
+	TOCMissingChildren           = "GATE14_TOC_MISSING_CHILDREN"
+	GuideIncomplete              = "GATE14_GUIDE_INCOMPLETE"
+	ClaimQuotaUnderflow          = "GATE14_CLAIM_QUOTA_UNDERFLOW"
+	ContentDuplicated            = "GATE14_CONTENT_DUPLICATED"
+	MandatoryPageMissing         = "GATE14_MANDATORY_PAGE_MISSING"
 	GateTimeout                  = "GATE_TIMEOUT"
 	ValidatorGateExecutionFailed = "VALIDATOR_GATE_EXECUTION_FAILED"
 )
@@ -60,6 +94,10 @@ type Input struct {
 	Artifact func(name string) ([]byte, error) // fs.ErrNotExist or ARTIFACT_NOT_FOUND if there is none
 	Config   dossier.Config
 	Context  dossier.SiteContext
+
+	Env     []string                   // where programs are looked for; without a PATH there are none
+	Scratch string                     // folder for what programs leave; "" and none is run
+	Reach   func(address string) error // refuses addresses that may not be asked; nil refuses all
 }
 
 // Gate is one check.
@@ -79,6 +117,7 @@ type Outcome struct {
 	Issues  []dossier.Issue
 	Checked int    // how many things it looked at
 	Skipped string // why it had nothing to look at; then there are no issues
+	Notes   []string // lines for the gate's log besides the issues
 }
 
 // All returns every gate in the order in which they run.
@@ -86,11 +125,26 @@ func All() []Gate {
 	return []Gate{
 		schemaGate(),
 		frontmatterGate(),
+		markdownLintGate(),
+		hugoConfigGate(),
+		hugoBuildGate(),
 		internalLinksGate(),
+		externalLinksGate(),
 		snippetsGate(),
 		truthLockGate(),
 		templateTokensGate(),
 	}
+}
+
+// byProfile returns the severity that an issue has in the run's profile.
+func (in *Input) byProfile(local, ci, prod string) string {
+	switch in.Config.Profile {
+	case "prod":
+		return prod
+	case "ci":
+		return ci
+	}
+	return local
 }
 
 // within returns a timeout: local in the profile local, other elsewhere.

@@ -57,7 +57,7 @@ func RunAll(ctx context.Context, in *Input, gates []Gate, profile string, observ
 		for _, i := range issues {
 			result.OK = result.OK && !dossier.Fails(i.Severity, profile)
 		}
-		logs = append(logs, Log{Name: gate.Name, Path: result.LogPath, Text: logText(gate, result, issues)})
+		logs = append(logs, Log{Name: gate.Name, Path: result.LogPath, Text: logText(gate, result, outcome.Notes, issues)})
 		report.OK = report.OK && result.OK
 		report.Gates = append(report.Gates, result)
 		report.Issues = append(report.Issues, issues[:min(len(issues), maxIssues)]...)
@@ -133,13 +133,16 @@ func finish(issues []dossier.Issue, gate string) []dossier.Issue {
 	return slices.CompactFunc(out, func(a, b dossier.Issue) bool { return a.ID == b.ID })
 }
 
-func logText(gate Gate, result dossier.GateResult, issues []dossier.Issue) []byte {
+func logText(gate Gate, result dossier.GateResult, notes []string, issues []dossier.Issue) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "gate %s: %s\n", gate.Name, gate.Title)
 	if result.Skipped != "" {
 		fmt.Fprintf(&b, "skipped: %s\n", result.Skipped)
 	}
 	fmt.Fprintf(&b, "checked %d, found %d\n", result.Checked, result.Issues)
+	for _, note := range notes {
+		fmt.Fprintln(&b, note)
+	}
 	for _, i := range issues {
 		path, line := i.At()
 		if path == "" {

@@ -33,3 +33,9 @@ func blank(line string) bool {
 	}
 	return true
 }
+
+// LineStart returns the offset of the line's first byte, or 0 if there is none.
+func (p *Page) LineStart(line int) int {
+	start, _ := p.lineSpan(line)
+	return start
+}

@@ -177,3 +177,10 @@ func lower(value any) map[string]any {
 	}
 	return to
 }
+
+// ConfigFiles returns the site's configuration files as they are now, by path. The
+// error is CANCELLED, when ctx ends.
+func ConfigFiles(ctx context.Context, files fs.FS) ([]dossier.ConfigFile, error) {
+	hugo, _, err := readHugo(ctx, tree{files})
+	return hugo.ConfigFiles, err
+}

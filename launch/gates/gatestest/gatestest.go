@@ -3,14 +3,18 @@
 //
 // An archive's files are the site's, except artifacts/NAME, which replaces or
 // adds an artifact (merged over a valid one if it is a JSON object), and
-// repo/PATH, a file of the product's repository, and before/PATH, the page as it
-// was before the launch. Files that end in ".want" or
-// begin with "after/" are what the test expects. The archive's comment may hold
-// lines "gate: NAME", "changed: PATH …" (default: every page) and
-// "profile: NAME"; a file whose content is "-> TARGET" is a symbolic link.
+// repo/PATH, a file of the product's repository, before/PATH, the page as it
+// was before the launch, and bin/NAME, a program that the gates find on their
+// PATH (without any, they find none). Files that end in ".want" or begin with
+// "after/" are what the test expects. The archive's comment may hold lines
+// "gate: NAME", "changed: PATH …" (default: every page), "profile: NAME",
+// "timeout: 100ms", "config: {…}", members of the run_config, and "web: on":
+// http://web.test is then a server of the test's own that may be asked. A file
+// whose content is "-> TARGET" is a symbolic link.
 package gatestest
 
 import (
+	"cmp"
 	"encoding/json"
 	"io/fs"
 	"maps"
@@ -19,6 +23,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/tools/txtar"
 
@@ -33,6 +38,8 @@ type Case struct {
 	Profile string
 	Input   *gates.Input
 	dir     string
+	timeout time.Duration // of the gate, instead of its own
+	Web     string        // the address of the test's own server; "" without one
 }
 
 // Load unpacks the archive into temporary folders.
@@ -51,20 +58,27 @@ func Unpack(t testing.TB, archive *txtar.Archive) Case {
 	c := Case{Archive: archive, Profile: "local", dir: t.TempDir()}
 	site, repo := filepath.Join(c.dir, "site"), filepath.Join(c.dir, "repo")
 	artifacts := defaults()
-	var pages []string
+	if strings.Contains(string(archive.Comment), "web: on") {
+		c.Web = serve(t)
+	}
+	var pages, env []string
 	for _, f := range archive.Files {
 		switch name, artifact := strings.CutPrefix(f.Name, "artifacts/"); {
 		case artifact:
 			artifacts[name] = merge(t, artifacts[name], f.Data)
 		case strings.HasPrefix(f.Name, "repo/"):
 			write(t, filepath.Join(repo, strings.TrimPrefix(f.Name, "repo/")), f.Data)
+		case strings.HasPrefix(f.Name, "bin/"):
+			program(t, filepath.Join(c.dir, f.Name), f.Data)
+			env = []string{"PATH=" + filepath.Join(c.dir, "bin") + ":/usr/bin:/bin"}
 		case strings.HasPrefix(f.Name, "before/"), strings.HasPrefix(f.Name, "after/"), strings.HasSuffix(f.Name, ".want"):
 		default:
-			write(t, filepath.Join(site, f.Name), f.Data)
+			write(t, filepath.Join(site, f.Name), []byte(strings.ReplaceAll(string(f.Data), webName, cmp.Or(c.Web, webName))))
 			pages = append(pages, f.Name)
 		}
 	}
 	c.Input = &gates.Input{
+		Env: env, Scratch: filepath.Join(c.dir, "scratch"), Reach: c.reach,
 		Site: root(t, site), Repo: root(t, repo), Changed: pages, Config: config(), Context: siteContext(artifacts),
 		Before: func(name string) ([]byte, error) {
 			if text, ok := c.File("before/" + name); ok {
@@ -86,7 +100,17 @@ func Unpack(t testing.TB, archive *txtar.Archive) Case {
 		case "gate":
 			c.Gate = value
 		case "profile":
-			c.Profile = value
+			c.Profile, c.Input.Config.Profile = value, value
+		case "timeout":
+			limit, err := time.ParseDuration(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.timeout = limit
+		case "config":
+			if err := json.Unmarshal([]byte(value), &c.Input.Config); err != nil {
+				t.Fatal(err)
+			}
 		case "changed":
 			c.Input.Changed = strings.Fields(value)
 		}
@@ -104,7 +128,11 @@ func (c Case) Gates(t testing.TB) []gates.Gate {
 	if i < 0 {
 		t.Fatalf("no gate %q", c.Gate)
 	}
-	return gates.All()[i : i+1]
+	g := gates.All()[i]
+	if c.timeout > 0 {
+		g.Timeout = func(string) time.Duration { return c.timeout }
+	}
+	return []gates.Gate{g}
 }
 
 // File returns the archive's file of the name.
@@ -162,6 +190,15 @@ func write(t testing.TB, name string, data []byte) {
 		err = os.WriteFile(name, data, 0o644)
 	}
 	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// program writes a script that can be run.
+func program(t testing.TB, name string, data []byte) {
+	t.Helper()
+	write(t, name, data)
+	if err := os.Chmod(name, 0o755); err != nil {
 		t.Fatal(err)
 	}
 }
