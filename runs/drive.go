@@ -110,7 +110,7 @@ func (d *Drive) append(durable bool, drafts []Draft) error {
 
 // progress reports whether the event only tells how things are going.
 func (t EventType) progress() bool {
-	return t == WorkItemStarted || t == GateRunStarted || t == GateRunFinished
+	return t == WorkItemStarted || t == GateRunStarted || t == GateRunFinished || t == LLMCallStarted
 }
 
 // Collect moves the commands that wait in the run's folder into its journal. A

@@ -53,6 +53,9 @@ const (
 	ProcessAdopted    EventType = "PROCESS_ADOPTED"    // Process: found again after a crash
 	ProcessEnded      EventType = "PROCESS_ENDED"      // Process
 	RunNoted          EventType = "RUN_NOTED"          // Noted
+	LLMCallStarted    EventType = "LLM_CALL_STARTED"   // ModelCall (progress)
+	LLMCallFinished   EventType = "LLM_CALL_FINISHED"  // ModelAnswer
+	LLMCallFailed     EventType = "LLM_CALL_FAILED"    // ModelFailure
 	RunCompleted      EventType = "RUN_COMPLETED"      // Ended
 	RunFailed         EventType = "RUN_FAILED"         // Failure
 	RunCancelled      EventType = "RUN_CANCELLED"      // Ended
@@ -208,6 +211,46 @@ type Noted struct {
 	Notes map[string]string `json:"notes"`
 }
 
+// ModelCall is one request to a language model. What was asked and answered is in
+// evidence/llm_calls/<call_id>.json.
+type ModelCall struct {
+	CallID          string  `json:"call_id"`
+	Model           string  `json:"model"`
+	ProviderBaseURL string  `json:"provider_base_url"`
+	PromptHash      string  `json:"prompt_hash"`
+	Temperature     float64 `json:"temperature"`
+	MaxTokens       int     `json:"max_tokens"`
+}
+
+// ModelAnswer is what a call cost that was answered.
+type ModelAnswer struct {
+	CallID       string      `json:"call_id"`
+	Model        string      `json:"model"`
+	LatencyMS    int64       `json:"latency_ms"`
+	TokenUsage   ModelTokens `json:"token_usage"`
+	FinishReason string      `json:"finish_reason"` // stop, length, tool_calls, error
+	OutputHash   string      `json:"output_hash"`
+	CostUSD      *float64    `json:"api_cost_usd,omitempty"` // nil: the price is not known
+}
+
+// ModelTokens counts the tokens of a call.
+type ModelTokens struct {
+	Input  int64 `json:"input_tokens"`
+	Output int64 `json:"output_tokens"`
+	Total  int64 `json:"total_tokens"`
+}
+
+// ModelFailure is a call that got no answer.
+type ModelFailure struct {
+	CallID     string `json:"call_id"`
+	Model      string `json:"model"`
+	LatencyMS  int64  `json:"latency_ms"`
+	ErrorClass string `json:"error_class"` // connection, timeout, rate_limited, server, refused, malformed, blocked, interrupted
+	Summary    string `json:"error_summary"`
+	Retryable  bool   `json:"retryable"`
+	HTTPStatus int    `json:"http_status,omitempty"`
+}
+
 // Ended closes a run.
 type Ended struct {
 	Reason string `json:"reason,omitempty"`
@@ -246,6 +289,12 @@ func (d Draft) Reportable() error {
 		into = new(Process)
 	case RunNoted:
 		into = new(Noted)
+	case LLMCallStarted:
+		into = new(ModelCall)
+	case LLMCallFinished:
+		into = new(ModelAnswer)
+	case LLMCallFailed:
+		into = new(ModelFailure)
 	default:
 		return fmt.Errorf("a worker does not report %s", d.Type)
 	}
