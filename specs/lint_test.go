@@ -112,7 +112,7 @@ func (l *linter) mode(at, on string, m, props map[string]any) {
 		l.say(at, "an alternative does not say its value")
 	}
 	for name, p := range said {
-		if props[name] == nil || name != on && p != false {
+		if props[name] == nil || name != on && !nothing(p) {
 			l.say(at, "an alternative says more of %q than that it is refused", name)
 		}
 	}
@@ -201,6 +201,14 @@ func (l *linter) bounds(at string, s map[string]any) {
 			l.say(at, "%v", err)
 		}
 	}
+}
+
+// nothing reports whether a schema accepts no value. It is no bare false: clients with
+// types for schemas know objects only.
+func nothing(schema any) bool {
+	s, _ := schema.(map[string]any)
+	not, _ := s["not"].(map[string]any)
+	return len(s) == 1 && not != nil && len(not) == 0
 }
 
 func is(s map[string]any, kind string) bool {
