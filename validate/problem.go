@@ -69,7 +69,7 @@ func (s *Schema) problems(err *jsonschema.ValidationError, value any) []Problem 
 		}
 		return all
 	}
-	if err.Message == refused { // its location ends in the member's name
+	if key == "not" {
 		return []Problem{{at, "not", "is not allowed here"}}
 	}
 	if key != "additionalProperties" {
@@ -85,8 +85,6 @@ func (s *Schema) problems(err *jsonschema.ValidationError, value any) []Problem 
 	return all
 }
 
-// refused is the library's message for a member whose schema is false.
-const refused = "not allowed"
 
 // otherMode reports whether a problem says that an alternative is not the one that was
 // meant: each says by a const for what it is.

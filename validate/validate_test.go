@@ -222,7 +222,7 @@ func TestDecodeRefusesWhatTheTypeDoesNotHold(t *testing.T) {
 func TestOfAlternativesTheOneThatWasMeantIsReported(t *testing.T) {
 	s, err := validate.Compile("modes", []byte(`{"type":"object","required":["action"],"properties":{"action":{"enum":["send","cancel"]},"prompt":{"type":"string"}},
 		"dependentSchemas":{"action":{"oneOf":[{"properties":{"action":{"const":"send"}},"required":["prompt"]},
-			{"properties":{"action":{"const":"cancel"},"prompt":false}}]}}}`))
+			{"properties":{"action":{"const":"cancel"},"prompt":{"not":{}}}}]}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
