@@ -85,7 +85,6 @@ func (s *Schema) problems(err *jsonschema.ValidationError, value any) []Problem 
 	return all
 }
 
-
 // otherMode reports whether a problem says that an alternative is not the one that was
 // meant: each says by a const for what it is.
 func otherMode(p Problem) bool { return p.Keyword == "const" }
