@@ -24,7 +24,7 @@ func (s *Service) FromProductURL(ctx context.Context, a Ask, url string) (Starte
 	if err != nil {
 		return Started{}, quickstart.DerivedFromProduct{}, err
 	}
-	r, err := s.quick(ctx, a, p.RunConfig(), "")
+	r, err := s.quick(ctx, a, p.RunConfig(), quick{derived: p.Derived()})
 	return r, p.Derived(), err
 }
 
@@ -67,18 +67,26 @@ func (s *Service) FromGitHub(ctx context.Context, a Ask, url string, tell func(s
 	if cfg.ProductName == quickstart.NameFromURL(address) {
 		cfg.ProductName = "" // nobody named the product, so its documents do
 	}
-	r, err := s.quick(ctx, a, cfg, dir)
+	r, err := s.quick(ctx, a, cfg, quick{dir, inferred.Derived()})
 	return r, inferred.Derived(), err
 }
 
-// quick starts a launch of a derived configuration. probe is a clone of the
-// repository that the run may keep; "" when there is none.
-func (s *Service) quick(ctx context.Context, a Ask, cfg quickstart.RunConfig, probe string) (Started, error) {
+// quick is what a quickstart knows beside the configuration.
+type quick struct {
+	probe   string // a clone of the repository that the run may keep; "" when there is none
+	derived any    // what the caller is told of the inference
+}
+
+// derivedFile keeps that in the run's folder: who holds a handle is told at the end.
+const derivedFile = "derived.json"
+
+// quick starts a launch of a derived configuration.
+func (s *Service) quick(ctx context.Context, a Ask, cfg quickstart.RunConfig, q quick) (Started, error) {
 	raw, err := json.Marshal(cfg)
 	if err != nil {
 		return Started{}, err
 	}
-	return s.start(ctx, a, raw, probe)
+	return s.start(ctx, a, raw, q)
 }
 
 // readme returns the text of the repository's README, the first of its entry

@@ -32,12 +32,11 @@ type Started struct {
 // SCHEMA_VALIDATION_FAILED with every problem; a path outside the root
 // POLICY_PATH_ESCAPE; an address that git may not be given URL_NOT_ALLOWED.
 func (s *Service) Start(ctx context.Context, a Ask, runConfig json.RawMessage) (Started, error) {
-	return s.start(ctx, a, runConfig, "")
+	return s.start(ctx, a, runConfig, quick{})
 }
 
-// start starts a launch. A clone of the repository at probe, "" when there is none,
-// becomes the run's.
-func (s *Service) start(ctx context.Context, a Ask, runConfig json.RawMessage, probe string) (Started, error) {
+// start starts a launch. What a quickstart has found out becomes the run's.
+func (s *Service) start(ctx context.Context, a Ask, runConfig json.RawMessage, q quick) (Started, error) {
 	cfg, where, err := s.Effective(runConfig)
 	if err != nil {
 		return Started{}, err
@@ -54,7 +53,7 @@ func (s *Service) start(ctx context.Context, a Ask, runConfig json.RawMessage, p
 	if err != nil {
 		return Started{}, err
 	}
-	kept, err := s.keep(probe)
+	kept, err := s.keep(q.probe)
 	if err != nil {
 		return Started{}, err
 	}
@@ -63,9 +62,15 @@ func (s *Service) start(ctx context.Context, a Ask, runConfig json.RawMessage, p
 	if err != nil {
 		return Started{}, err
 	}
+	files := map[string][]byte{"run_config.yaml": shown, sourcesFile: sources}
+	if q.derived != nil {
+		if files[derivedFile], err = json.Marshal(q.derived); err != nil {
+			return Started{}, err
+		}
+	}
 	id, created, err := s.o.Engine.Start(ctx, runs.StartRequest{
 		Kind: runs.Launch, Workflow: flow, Input: input, Root: s.RootID(), Owner: a.Owner, Once: s.here(a.Once), CallID: a.CallID, Tool: a.Tool,
-		Files:  map[string][]byte{"run_config.yaml": shown, sourcesFile: sources},
+		Files:  files,
 		Labels: map[string]string{"product_slug": cfg.ProductSlug},
 		Flags:  map[string]bool{"fix": cfg.Autopilot.Fix, "open_pr": cfg.Autopilot.OpenPR},
 	})

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/gantry-run/gantry/artifacts"
@@ -27,6 +28,9 @@ type Status struct {
 	Next      *Next
 	Chain     Chain
 	Rollback  []string
+
+	Tool             string // whose call started it; "" for a person's
+	Created, Updated time.Time
 }
 
 // Named is an artifact with its hash.
@@ -65,7 +69,7 @@ func (s *Service) Status(ctx context.Context, id runs.ID, owner string) (Status,
 	}
 	out := Status{
 		ID: v.RunID, State: v.State, Sections: v.SectionStates, Issues: s.openIssues(v), Paused: v.Paused, Failure: v.Failure,
-		Next: next(v, chain.Verified), Chain: chain,
+		Next: next(v, chain.Verified), Chain: chain, Tool: v.Created.Tool, Created: v.CreatedAt, Updated: v.UpdatedAt,
 	}
 	for name, a := range v.Artifacts {
 		out.Artifacts = append(out.Artifacts, Named{name, a.SHA256})
@@ -147,7 +151,6 @@ func (s *Service) openIssues(v *runs.View) []runs.IssueChange {
 
 // next says what leads on.
 func next(v *runs.View, sound bool) *Next {
-	byCommand := map[string]string{"fix": "launch_fix_next", "validate": "launch_validate", "open_pr": "launch_open_pr"}
 	switch {
 	case !sound:
 		return &Next{Reason: "the run's journal is damaged; it is left as it is"}
@@ -158,13 +161,37 @@ func next(v *runs.View, sound bool) *Next {
 	case v.Paused != nil:
 		out := &Next{Reason: v.Paused.Reason}
 		for _, c := range v.Paused.Await {
-			if tool, ok := byCommand[c]; ok {
-				out.Tools = append(out.Tools, tool)
+			if verb := verbOf(c); verb != "" {
+				out.Tools = append(out.Tools, verb)
 			}
 		}
 		return out
 	}
+	if v.Node == "" {
+		return &Next{Tools: []string{"launch_get_status"}, Reason: "the run is about to begin"}
+	}
 	return &Next{Tools: []string{"launch_get_status"}, Reason: "the run is executing " + v.Node}
+}
+
+// verbOf returns the verb that gives a command; "" for commands that are nobody's to give.
+func verbOf(command string) string {
+	switch command {
+	case "fix":
+		return "launch_fix_next"
+	case "validate", "open_pr":
+		return "launch_" + command
+	}
+	return ""
+}
+
+// commandOf returns the command that a paused run awaits of a verb, or "".
+func commandOf(v *runs.View, verb string) string {
+	for _, c := range v.Paused.Await {
+		if verb != "" && verbOf(c) == verb {
+			return c
+		}
+	}
+	return ""
 }
 
 const maxReason = 500 // bytes, of the status's schema

@@ -185,6 +185,8 @@ func (a *answer) failed(failed *jsonrpc.Error) error {
 		return a.sendError(http.StatusForbidden, failed)
 	case a.modern && failed.Code == jsonrpc.CodeMethodNotFound:
 		return a.sendError(http.StatusNotFound, failed)
+	case a.modern && failed.Code == mcp.CodeHeaderMismatch:
+		return a.sendError(http.StatusBadRequest, failed)
 	}
 	a.answered = true
 	return a.send(http.StatusOK, a.header, frame(encodeError(a.id(), failed)))

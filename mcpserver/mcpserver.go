@@ -21,6 +21,7 @@ import (
 
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/mcpserver/guard"
+	"github.com/gantry-run/gantry/mcpserver/handles"
 	"github.com/gantry-run/gantry/mcpserver/stdio"
 	"github.com/gantry-run/gantry/mcpserver/tool"
 	"github.com/gantry-run/gantry/specs"
@@ -36,6 +37,7 @@ type Options struct {
 	ReadOnly     bool        // drop every tool whose effect is not read
 	Guard        *guard.Guard
 	Resources    tool.Resources // nil: none
+	Handles      tool.Handles   // nil: every call is answered with its result
 	Secret       string         // what its one client must show; empty: nothing
 	Log          *slog.Logger
 }
@@ -56,6 +58,9 @@ func New(o Options) *mcp.Server {
 		Instructions: o.Instructions, Logger: o.Log,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, InitializedHandler: s.timeSession,
 	}
+	if o.Handles != nil {
+		handles.Declare(opts.Capabilities)
+	}
 	f := newFollowers(s)
 	if o.Resources != nil {
 		opts.SubscribeHandler, opts.UnsubscribeHandler = f.subscribe, f.unsubscribe
@@ -71,6 +76,9 @@ func New(o Options) *mcp.Server {
 	if o.Resources != nil {
 		f.updated = m.ResourceUpdated
 		s.offerResources(m)
+	}
+	if o.Handles != nil {
+		handles.Offer(m, s.handle)
 	}
 	m.AddReceivingMiddleware(s.admit, s.offer)
 	return m
@@ -97,15 +105,13 @@ func advertise(t specs.Tool) *mcp.Tool {
 func (s *server) offer(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if r, ok := req.(*mcp.CallToolRequest); ok && r.Params != nil {
-			res, err := s.call(ctx, r)
-			if err != nil {
-				return nil, err // not a typed nil in the interface
-			}
-			return complete(r, res), nil
+			return s.call(ctx, r)
 		}
 		began := time.Now()
 		res, err := next(ctx, method, req)
-		s.o.Guard.Telemetry().Operation(ctx, method, time.Since(began), codeOf(err))
+		if !handles.Has(method) || handles.Refused(err) { // the guard has counted those
+			s.o.Guard.Telemetry().Operation(ctx, method, time.Since(began), codeOf(err))
+		}
 		if list, ok := res.(*mcp.ListToolsResult); ok && err == nil {
 			list.Tools = s.listed // the SDK has judged the request and knows no tools
 		}
@@ -114,23 +120,39 @@ func (s *server) offer(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // call is the one way in of every tools/call.
-func (s *server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (s *server) call(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
 	c := &guard.Call{Unknown: !s.door.shown("tools/call", req), Caller: caller(req), Arguments: req.Params.Arguments, Start: start(req), Progress: progress(ctx, req)}
 	t, ok := s.tools[strings.ReplaceAll(req.Params.Name, ".", "_")] // a dotted name is not listed, and yet good
 	if ok {
 		c.Tool, c.Start.Toolset, c.Start.Tool = &t.Spec, t.Spec.Toolset, t.Spec.Name
 	}
+	var handle mcp.Result
 	raw, text, err := s.o.Guard.Do(ctx, c, func(ctx context.Context) (json.RawMessage, string, error) {
 		r, err := t.Handle(ctx, c)
+		if err == nil {
+			handle = s.goes(ctx, req, c, r.Goes)
+		}
 		return r.JSON, r.Text, err
 	})
-	if err != nil {
-		return wireError(c.Tool, fault.From(err))
+	switch {
+	case err != nil:
+		res, err := wireError(c.Tool, fault.From(err))
+		if err != nil {
+			return nil, err // not a typed nil in the interface
+		}
+		return complete(req, res), nil
+	case handle != nil:
+		return handle, nil
 	}
+	return complete(req, resultOf(raw, text)), nil
+}
+
+// resultOf returns the result of a call. Without a text, the JSON stands for itself.
+func resultOf(raw json.RawMessage, text string) *mcp.CallToolResult {
 	if text == "" {
 		text = string(raw)
 	}
-	return &mcp.CallToolResult{StructuredContent: raw, Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
+	return &mcp.CallToolResult{StructuredContent: raw, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
 // caller says who calls, from what the transport established.

@@ -13,6 +13,8 @@ import (
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/proc"
 	"github.com/gantry-run/gantry/launch/gates"
+	"github.com/gantry-run/gantry/mcpserver/guard"
+	"github.com/gantry-run/gantry/mcpserver/handles"
 	"github.com/gantry-run/gantry/runs"
 	"github.com/gantry-run/gantry/specs"
 	"github.com/gantry-run/gantry/telemetry"
@@ -24,7 +26,7 @@ import (
 func (a *app) openTelemetry(scraped bool) (err error) {
 	o := telemetry.Options{
 		Version: version, DBPath: filepath.Join(a.cfg.StateDir, "telemetry.db"), Redactor: a.redactor, Logger: a.log,
-		Tools: map[string][]string{}, SpanArguments: a.cfg.LogArgs,
+		Tools: map[string][]string{guard.Protocol: handles.Methods()}, SpanArguments: a.cfg.LogArgs,
 	}
 	for _, set := range specs.Toolsets() {
 		tools, err := specs.Tools(set)

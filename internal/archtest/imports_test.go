@@ -48,7 +48,7 @@ var layers = []layer{
 	{"launch/fixes", "internal/fault launch/dossier launch/gates launch/page launch/patch"},
 	{"launch/quickstart", "internal/fault internal/lazyregexp launch/dossier"},
 	{"launch/taskcards", "internal/fault internal/lazyregexp validate"},
-	{"launch", "artifacts internal/fault internal/git internal/proc launch/dossier launch/egress launch/evidence launch/fixes launch/gates launch/github launch/inventory " +
+	{"launch", "artifacts internal/fault internal/git internal/lazyregexp internal/proc launch/dossier launch/egress launch/evidence launch/fixes launch/gates launch/github launch/inventory " +
 		"launch/pages launch/patch launch/site launch/quickstart launch/taskcards runs specs validate"},
 
 	{"targets", "internal/fault internal/lazyregexp internal/proc"},
@@ -73,24 +73,25 @@ var layers = []layer{
 	{"telemetry/export", "telemetry"},
 
 	{"mcpserver/guard", "internal/fault runs specs telemetry validate"},
-	{"mcpserver/tool", "internal/fault mcpserver/guard specs validate"},
+	{"mcpserver/tool", "internal/fault mcpserver/guard runs specs validate"},
+	{"mcpserver/handles", ""},
 	{"mcpserver/stdio", "internal/fault validate"},
 	{"mcpserver/tokens", "internal/fault"},
 	{"mcpserver/httpfront", "internal/fault mcpserver/tokens specs"},
 	{"mcpserver/launchtools", "internal/fault launch launch/dossier launch/quickstart mcpserver/guard mcpserver/tool runs specs telemetry " +
 		"validate"},
 	{"mcpserver/fleet", ""},
-	{"mcpserver/tasktools", "internal/fault mcpserver/guard mcpserver/tool specs targets targets/jobs"},
-	{"mcpserver/agenttools", "agents/sessions agents/tasks agents/taskstore internal/fault mcpserver/guard mcpserver/tool specs"},
+	{"mcpserver/tasktools", "internal/fault mcpserver/guard mcpserver/tool runs specs targets targets/jobs"},
+	{"mcpserver/agenttools", "agents/sessions agents/tasks agents/taskstore internal/fault mcpserver/guard mcpserver/tool runs specs"},
 	{"mcpserver/worktreetools", "internal/fault mcpserver/guard mcpserver/tool specs targets/jobs worktree"},
 	{"mcpserver/boardtools", "agents agents/entries agents/sessions board board/changes internal/fault mcpserver/guard mcpserver/tool runs " +
 		"specs"},
-	{"mcpserver", "internal/fault mcpserver/guard mcpserver/httpfront mcpserver/stdio mcpserver/tool specs telemetry"},
+	{"mcpserver", "internal/fault mcpserver/guard mcpserver/handles mcpserver/httpfront mcpserver/stdio mcpserver/tool runs specs telemetry"},
 
 	{"web", "artifacts internal/fault internal/rest runs validate"},
 
 	{"cmd/gantry", "agents agents/entries agents/sessions agents/tasks board board/changes clients internal/fault internal/git internal/proc internal/rest launch launch/dossier launch/egress launch/gates " +
-		"mcpserver mcpserver/agenttools mcpserver/boardtools mcpserver/fleet mcpserver/guard mcpserver/httpfront " +
+		"mcpserver mcpserver/agenttools mcpserver/boardtools mcpserver/fleet mcpserver/guard mcpserver/handles mcpserver/httpfront " +
 		"mcpserver/launchtools mcpserver/stdio mcpserver/tasktools mcpserver/tokens mcpserver/tool mcpserver/worktreetools runs runs/local specs targets targets/jobs telemetry telemetry/api " +
 		"telemetry/export telemetry/outbox validate web worktree"},
 
@@ -112,7 +113,7 @@ type owner struct{ library, may string }
 // owners holds every library that this module imports. One that it does not hold
 // may not be imported: docs/decisions says what each is for.
 var owners = []owner{
-	{"github.com/modelcontextprotocol/go-sdk", "mcpserver mcpserver/stdio cmd/gantry internal/bench/bare internal/mcpconformance"},
+	{"github.com/modelcontextprotocol/go-sdk", "mcpserver mcpserver/handles mcpserver/stdio cmd/gantry internal/bench/bare internal/mcpconformance"},
 	{"github.com/santhosh-tekuri/jsonschema/v5", "validate"},
 	{"golang.org/x/time/rate", "mcpserver/guard mcpserver/httpfront"},
 	{"go.opentelemetry.io/otel", "telemetry telemetry/export tests"},

@@ -298,17 +298,22 @@ const (
 	rpcInternal = -32603
 )
 
+// Protocol is the toolset of what is no tool and yet passes here, the methods of handles.
+const Protocol = "protocol"
+
 // Style says how a fault of a tool is sent: as a JSON-RPC error with a code, or as
-// a tool result. Launch and tasks use the former, the other toolsets the latter; an
-// unknown tool is -32601 everywhere, and what a token may not do is an error
+// a tool result. Launch, tasks and [Protocol] use the former, the other toolsets the
+// latter; an unknown tool is -32601 everywhere, and what a token may not do is an error
 // everywhere. The numbers of the tasks toolset are in the registry of codes.
 func Style(t *specs.Tool, f *fault.Fault) (rpcCode int, toolError bool) {
 	switch {
+	case t != nil && t.Toolset == Protocol && (f.Code == fault.RunNotFound || f.Code == fault.InvalidInput):
+		return rpcInvalid, false
 	case f.Code == fault.UnknownTool:
 		return rpcNoTool, false
 	case f.Code == fault.AuthInsufficientScope: // it is the transport that has a word for this
 		return rpcInternal, false
-	case t != nil && t.Toolset != "launch" && t.Toolset != "tasks":
+	case t != nil && t.Toolset != "launch" && t.Toolset != "tasks" && t.Toolset != Protocol:
 		return 0, true
 	case f.Code == fault.SchemaValidationFailed:
 		return rpcInvalid, false

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gantry-run/gantry/mcpserver/guard"
 	"github.com/gantry-run/gantry/mcpserver/tool"
+	"github.com/gantry-run/gantry/runs"
 	"github.com/gantry-run/gantry/specs"
 	"github.com/gantry-run/gantry/targets"
 	"github.com/gantry-run/gantry/targets/jobs"
@@ -27,6 +28,18 @@ type taskStartOut struct {
 	Error     string     `json:"error,omitempty"`
 	Output    string     `json:"initial_output"`
 	Truncated bool       `json:"truncated"`
+
+	run runs.ID
+}
+
+func startOut(j jobs.Started) taskStartOut {
+	out := taskStartOut{
+		State: j.State, ExitCode: j.ExitCode, Signal: j.Signal, Error: j.Error, Output: j.Output, Truncated: j.Truncated, run: j.ID,
+	}
+	if j.State == jobs.Running {
+		out.PID = j.PID
+	}
+	return out
 }
 
 func (d Deps) taskStart(s specs.Tool) tool.Tool {
@@ -39,13 +52,6 @@ func (d Deps) taskStart(s specs.Tool) tool.Tool {
 			return taskStartOut{}, err
 		}
 		c.Record.SetRun(string(started.ID))
-		out := taskStartOut{
-			State: started.State, ExitCode: started.ExitCode, Signal: started.Signal, Error: started.Error,
-			Output: started.Output, Truncated: started.Truncated,
-		}
-		if started.State == jobs.Running {
-			out.PID = started.PID
-		}
-		return out, nil
+		return startOut(started), nil
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"reflect"
 
 	"github.com/gantry-run/gantry/mcpserver/guard"
+	"github.com/gantry-run/gantry/runs"
 	"github.com/gantry-run/gantry/specs"
 	"github.com/gantry-run/gantry/validate"
 )
@@ -32,10 +33,17 @@ type Tool struct {
 type Result struct {
 	JSON json.RawMessage
 	Text string // for people; empty: the JSON itself
+
+	// Goes is the run that goes on after the call and that the client may follow by a
+	// handle: see [Handles]. Empty: what was asked for is done.
+	Goes runs.ID
 }
 
 // Texter is an Out that has a short text to stand for it.
 type Texter interface{ Text() string }
+
+// Goer is an Out of a call that a run goes on after: see [Result.Goes].
+type Goer interface{ Goes() runs.ID }
 
 // New returns the tool that a specification and a handler make.
 func New[In, Out any](spec specs.Tool, h func(context.Context, *guard.Call, In) (Out, error)) Tool {
@@ -57,6 +65,9 @@ func New[In, Out any](spec specs.Tool, h func(context.Context, *guard.Call, In) 
 			r := Result{JSON: raw}
 			if t, ok := any(out).(Texter); ok {
 				r.Text = t.Text()
+			}
+			if g, ok := any(out).(Goer); ok {
+				r.Goes = g.Goes()
 			}
 			return r, nil
 		},

@@ -31,15 +31,25 @@ func (s *Service) Stop(ctx context.Context, a Ask, pid int, grace time.Duration)
 	if err := s.remember(a); err != nil {
 		return Stopped{}, err
 	}
+	return s.stop(ctx, j, grace, a.Once != nil)
+}
+
+// StopJob is [Service.Stop] for a job that the caller has found.
+func (s *Service) StopJob(ctx context.Context, j Job, grace time.Duration) (Stopped, error) {
+	return s.stop(ctx, j, grace, false)
+}
+
+// stop ends a job. again says that one that was stopped already is no error.
+func (s *Service) stop(ctx context.Context, j Job, grace time.Duration, again bool) (Stopped, error) {
 	st, err := s.o.Supervisor.Stop(ctx, string(j.ID), max(grace, 1))
 	if err != nil {
-		return Stopped{}, gone(pid, err)
+		return Stopped{}, gone(j.PID, err)
 	}
-	if j.State != Running && (a.Once == nil || st.StoppedBy != proc.ByRequest) || st.Stopped == "" {
-		return Stopped{}, fault.New(fault.IllegalState, "Job with PID %d is not running", pid).WithHint("Use 'status' to see the jobs that run")
+	if j.State != Running && (!again || st.StoppedBy != proc.ByRequest) || st.Stopped == "" {
+		return Stopped{}, fault.New(fault.IllegalState, "Job with PID %d is not running", j.PID).WithHint("Use 'status' to see the jobs that run")
 	}
 	s.awaitRecord(ctx, j.ID)
-	return Stopped{PID: pid, Status: st.Stopped, Message: sentence(st, grace)}, nil
+	return Stopped{PID: j.PID, Status: st.Stopped, Message: sentence(st, grace)}, nil
 }
 
 // remember keeps the key of a stop, and refuses one that another stop has used.

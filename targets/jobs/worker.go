@@ -163,6 +163,9 @@ func end(st proc.Status, written int64, try runs.Try) (runs.Result, error) {
 
 const maxNote = 2000
 
+// stoppedOnRequest is what the end of a job notes that somebody has stopped.
+const stoppedOnRequest = "stopped on request"
+
 // note says what there is to say about an end beside code and signal.
 func note(st proc.Status) string {
 	said := st.Reason
@@ -174,7 +177,7 @@ func note(st proc.Status) string {
 	}
 	switch st.StoppedBy {
 	case proc.ByRequest:
-		add("stopped on request")
+		add(stoppedOnRequest)
 	case proc.ByOwner:
 		add("stopped with the server that started it")
 	case proc.ByTimeout:
