@@ -17,17 +17,40 @@ import (
 const patchName = "launch.patch"
 
 // publisher opens a pull request for the change that is committed on a branch of
-// the site's work tree.
+// the site's work tree. It may be called again after any interruption, and finds what it
+// did before.
 type publisher struct {
-	name string
-	open func(ctx context.Context, j *job, pr *dossier.PR) error
+	name  string
+	open  func(ctx context.Context, j *job, pr *dossier.PR) error
+	ready func(s *Service, cfg dossier.Config, where Sources) error // refuses at a run's start what could not be published; may be nil
 }
 
 // publishers returns the ways to open a pull request.
 func publishers() []publisher {
 	return []publisher{
-		{"local", publishLocal},
+		{"local", publishLocal, nil},
+		{"github", publishGitHub, (*Service).readyForGitHub},
 	}
+}
+
+// publisherOf returns the publisher that a configuration names.
+func publisherOf(cfg dossier.Config) (publisher, error) {
+	for _, p := range publishers() {
+		if p.name == cfg.Publisher {
+			return p, nil
+		}
+	}
+	return publisher{}, fault.New(fault.InvalidInput, "there is no publisher %q", cfg.Publisher)
+}
+
+// publishable refuses a configuration whose change could not be published: better before
+// the work than after it.
+func (s *Service) publishable(cfg dossier.Config, where Sources) error {
+	p, err := publisherOf(cfg)
+	if err != nil || p.ready == nil {
+		return err
+	}
+	return p.ready(s, cfg, where)
 }
 
 // openPR commits the change on a branch of its own and publishes it. It may be
@@ -53,22 +76,17 @@ func (w *workers) openPR(ctx context.Context, j *job) (runs.Result, error) {
 	if err := j.file(patchName, "artifacts/"+patchName, "", diff); err != nil {
 		return runs.Result{}, err
 	}
-	published := false
-	for _, p := range publishers() {
-		if p.name == j.cfg.Publisher {
-			published = true
-			if err := p.open(ctx, j, &pr); err != nil {
-				return runs.Result{}, err
-			}
-		}
+	p, err := publisherOf(j.cfg)
+	if err != nil {
+		return runs.Result{}, err
 	}
-	if !published {
-		return runs.Result{}, fault.New(fault.InvalidInput, "there is no publisher %q", j.cfg.Publisher)
+	if err := p.open(ctx, j, &pr); err != nil {
+		return runs.Result{}, err
 	}
 	if err := j.document(dossier.PRName, pr); err != nil {
 		return runs.Result{}, err
 	}
-	done := runs.Published{Branch: pr.Branch, CommitSHA: commit.SHA}
+	done := runs.Published{Branch: pr.Branch, CommitSHA: last(pr.CommitSHAs)}
 	j.event(runs.CommitCreated, done)
 	done.URL = pr.URL
 	j.event(runs.PROpened, done)
@@ -83,7 +101,8 @@ func (j *job) prepare(ctx context.Context, report dossier.ValidationReport) (dos
 	}
 	pins := j.view.Pins
 	pr := dossier.PR{
-		SchemaVersion: dossier.SchemaVersion, RunID: string(j.work.Run), Publisher: j.cfg.Publisher, BaseRef: pins.SiteSHA,
+		SchemaVersion: dossier.SchemaVersion, RunID: string(j.work.Run), Publisher: j.cfg.Publisher, Status: dossier.PROpened, Draft: !report.OK,
+		BaseRef:   pins.SiteSHA,
 		Branch:    fmt.Sprintf("launch/%s/%s/%s", j.cfg.ProductSlug, pins.RepoSHA[:7], j.work.Run.Short()),
 		Title:     fmt.Sprintf("Document %s", facts.ProductName),
 		PatchFile: patchName,
@@ -125,6 +144,9 @@ func (j *job) body(pr dossier.PR, facts dossier.ProductFacts) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Pages about %s, written from %s at %s.\n\n", facts.ProductName, facts.RepoURL, j.view.Pins.RepoSHA)
 	fmt.Fprintf(&b, "Every sentence names the claim that it rests on; evidence_map.json of run %s ties each claim to a file and its lines.\n\n", pr.RunID)
+	if pr.Draft {
+		b.WriteString("This is a draft: validation found issues that are not fixed, and somebody wanted it all the same.\n\n")
+	}
 	fmt.Fprintf(&b, "Gates: %d passed, %d failed (profile %s).\n\nPages:\n\n", pr.Validation.GatesPassed, pr.Validation.GatesFailed, pr.Validation.Profile)
 	for _, p := range pr.AffectedPaths {
 		fmt.Fprintf(&b, "- %s\n", p)

@@ -39,6 +39,6 @@ func publishLocal(ctx context.Context, j *job, pr *dossier.PR) error {
 		pr.RollbackSteps = append(pr.RollbackSteps, fmt.Sprintf("git push %s --delete %s", remoteName, pr.Branch))
 	}
 	pr.RollbackSteps = append(pr.RollbackSteps, fmt.Sprintf("git branch -D %s", pr.Branch),
-		fmt.Sprintf("if it was merged: git revert %s", pr.CommitSHAs[0]))
+		fmt.Sprintf("if it was merged: git revert %s", last(pr.CommitSHAs)))
 	return nil
 }

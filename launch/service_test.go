@@ -130,7 +130,7 @@ func TestOthersRunsDoNotExist(t *testing.T) {
 			"fix":      func() error { _, err := c.svc.FixNext(ctx, a, c.id); return err },
 			"resume":   func() error { _, err := c.svc.Resume(ctx, a, c.id, ""); return err },
 			"cancel":   func() error { _, err := c.svc.Cancel(ctx, a, c.id); return err },
-			"open_pr":  func() error { _, err := c.svc.OpenPR(ctx, a, c.id); return err },
+			"open_pr":  func() error { _, err := c.svc.OpenPR(ctx, a, c.id, false); return err },
 		} {
 			if err := do(); !fault.Is(err, fault.RunNotFound) {
 				t.Errorf("%q, %s of %s: %v", c.owner, name, c.id, err)
@@ -205,11 +205,11 @@ func TestStatusSaysWhatLeadsOn(t *testing.T) {
 	if !slices.Equal(st.Next.Tools, []string{"launch_open_pr", "launch_validate"}) || st.Rollback != nil {
 		t.Errorf("next %+v, rollback %v", st.Next, st.Rollback)
 	}
-	first, err := w.svc.OpenPR(t.Context(), Ask{}, id)
+	first, err := w.svc.OpenPR(t.Context(), Ask{}, id, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := w.svc.OpenPR(t.Context(), Ask{}, id); err != nil || again != first {
+	if again, err := w.svc.OpenPR(t.Context(), Ask{}, id, false); err != nil || again != first {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	st, _ = w.svc.Status(t.Context(), id, "")
@@ -445,7 +445,7 @@ func TestVerbsNeedTheirState(t *testing.T) {
 	}{
 		"validate": {func() error { _, err := w.svc.Validate(t.Context(), Ask{}, id); return err }, fault.IllegalState},
 		"fix":      {func() error { _, err := w.svc.FixNext(t.Context(), Ask{}, id); return err }, fault.IllegalState},
-		"open_pr":  {func() error { _, err := w.svc.OpenPR(t.Context(), Ask{}, id); return err }, fault.IllegalState},
+		"open_pr":  {func() error { _, err := w.svc.OpenPR(t.Context(), Ask{}, id, false); return err }, fault.IllegalState},
 		"resume":   {func() error { _, err := w.svc.Resume(t.Context(), Ask{}, id, ""); return err }, fault.RunLocked},
 	} {
 		err := c.do()

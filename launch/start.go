@@ -160,7 +160,7 @@ func (s *Service) Effective(runConfig json.RawMessage) (dossier.Config, Sources,
 	fill(&cfg.ProductSlug, quickstart.Slug(name))
 	fill(&cfg.ProductSlug, "product")
 	fill(&cfg.Family, cfg.ProductSlug)
-	return cfg, where, nil
+	return cfg, where, s.publishable(cfg, where)
 }
 
 func fill(field *string, value string) {

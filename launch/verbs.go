@@ -191,9 +191,16 @@ func (s *Service) Cancel(ctx context.Context, a Ask, id runs.ID) (runs.State, er
 
 var errStillWorking = errors.New("the run has not come to rest yet")
 
+// The commands that open a pull request.
+const (
+	openPRCommand    = "open_pr"
+	openDraftCommand = "open_draft" // although validation failed
+)
+
 // OpenPR opens the pull request of a run that is ready for it. Called again, it
-// returns the same one.
-func (s *Service) OpenPR(ctx context.Context, a Ask, id runs.ID) (runs.Published, error) {
+// returns the same one. With draft, one whose validation failed gets a pull request that
+// is a draft.
+func (s *Service) OpenPR(ctx context.Context, a Ask, id runs.ID, draft bool) (runs.Published, error) {
 	v, err := s.changeable(ctx, id, a.Owner)
 	if err != nil {
 		return runs.Published{}, err
@@ -201,14 +208,20 @@ func (s *Service) OpenPR(ctx context.Context, a Ask, id runs.ID) (runs.Published
 	if v.Published != nil && (v.State == runs.StatePROpened || v.State == runs.StateDone) {
 		return *v.Published, nil
 	}
-	if v.State != runs.StateReadyForPR {
-		return runs.Published{}, illegal(v, "opening a pull request", "a run in READY_FOR_PR with a report that is ok")
+	const needs = "a run in READY_FOR_PR with a report that is ok, or one in VALIDATING and draft"
+	command := openPRCommand
+	switch {
+	case v.State == runs.StateReadyForPR:
+	case v.State == runs.StateValidating && draft:
+		command = openDraftCommand
+	default:
+		return runs.Published{}, illegal(v, "opening a pull request", needs)
 	}
-	if v, err = s.command(ctx, v, a, runs.Command{Type: "open_pr"}); err != nil {
+	if v, err = s.command(ctx, v, a, runs.Command{Type: command}); err != nil {
 		return runs.Published{}, err
 	}
 	if v.Published == nil {
-		return runs.Published{}, illegal(v, "opening a pull request", "a run in READY_FOR_PR with a report that is ok")
+		return runs.Published{}, illegal(v, "opening a pull request", needs)
 	}
 	return *v.Published, nil
 }

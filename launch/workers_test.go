@@ -213,7 +213,7 @@ func TestAChangeOutsideAllowedPathsIsNotPublished(t *testing.T) {
 	if err := os.WriteFile(canary, []byte("changed\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.svc.OpenPR(t.Context(), Ask{}, id); !fault.Is(err, fault.AllowedPathsViolation) || !strings.Contains(err.Error(), "static/canary.txt") {
+	if _, err := w.svc.OpenPR(t.Context(), Ask{}, id, false); !fault.Is(err, fault.AllowedPathsViolation) || !strings.Contains(err.Error(), "static/canary.txt") {
 		t.Fatalf("got %v", err)
 	}
 	if got := w.git("site.git", "for-each-ref", "refs/heads/launch"); got != "" {
@@ -225,7 +225,7 @@ func TestAChangeOutsideAllowedPathsIsNotPublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v := w.rest(id); v.State == runs.StateReadyForPR {
-		if _, err := w.svc.OpenPR(t.Context(), Ask{}, id); err != nil {
+		if _, err := w.svc.OpenPR(t.Context(), Ask{}, id, false); err != nil {
 			t.Fatal(err)
 		}
 	}

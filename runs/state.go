@@ -75,6 +75,7 @@ func launchTransitions() []transition {
 		{StateValidating, StateFixing},
 		{StateFixing, StateValidating},
 		{StateValidating, StateReadyForPR},
+		{StateValidating, StatePROpened}, // a draft
 		{StateReadyForPR, StateValidating},
 		{StateReadyForPR, StatePROpened},
 		{StatePROpened, StateDone},

@@ -171,8 +171,11 @@ func (c *cli) report(a *app, v *runs.View) error {
 
 // toolOf names the tool that gives a run the command.
 func toolOf(command string) string {
-	if command == "fix" {
+	switch command {
+	case "fix":
 		return "launch_fix_next"
+	case "open_draft":
+		return "launch_open_pr draft=true"
 	}
 	return "launch_" + command
 }

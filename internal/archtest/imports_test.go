@@ -36,6 +36,7 @@ var layers = []layer{
 
 	{"launch/egress", "internal/fault"},
 	{"launch/github", "internal/fault internal/lazyregexp"},
+	{"launch/github/githubtest", ""},
 	{"launch/dossier", ""},
 	{"launch/inventory", "internal/fault internal/lazyregexp launch/dossier"},
 	{"launch/page", "internal/fault internal/lazyregexp"},

@@ -25,6 +25,7 @@ func (c *Client) failed(ctx context.Context, err error, doing string) error {
 	var primary *github.RateLimitError
 	var secondary *github.AbuseRateLimitError
 	var refused *github.ErrorResponse
+	var moved *github.RedirectionError
 	var own *fault.Fault
 	switch {
 	case errors.As(err, &own):
@@ -33,6 +34,9 @@ func (c *Client) failed(ctx context.Context, err error, doing string) error {
 		return c.limited(ctx, time.Until(primary.Rate.Reset.Time), doing)
 	case errors.As(err, &secondary):
 		return c.limited(ctx, secondary.GetRetryAfter(), doing)
+	case errors.As(err, &moved):
+		return fault.New(fault.PublishFailed, "GitHub answered with a redirect (%d) while %s", moved.StatusCode, doing).
+			WithHint("the repository was renamed: give its present name")
 	case errors.As(err, &refused) && refused.Response != nil:
 		return c.refused(ctx, refused, doing)
 	}
@@ -73,9 +77,6 @@ func (c *Client) refused(ctx context.Context, r *github.ErrorResponse, doing str
 		return fault.Retry(fault.PublishFailed, "somebody else opened the pull request in the same moment")
 	case status == http.StatusUnprocessableEntity:
 		return fault.New(fault.PublishFailed, "GitHub refused %s (422): %.400s", doing, reasons(r))
-	case status >= 300 && status < 400:
-		return fault.New(fault.PublishFailed, "GitHub answered with a redirect (%d) while %s", status, doing).
-			WithHint("the repository was renamed: give its present name")
 	}
 	return fault.New(fault.PublishFailed, "GitHub answered %d while %s: %.200s", status, doing, r.Message)
 }

@@ -5,8 +5,14 @@ import (
 
 	"github.com/gantry-run/gantry/mcpserver/guard"
 	"github.com/gantry-run/gantry/mcpserver/tool"
+	"github.com/gantry-run/gantry/runs"
 	"github.com/gantry-run/gantry/specs"
 )
+
+type openPRIn struct {
+	RunID runs.ID `json:"run_id"`
+	Draft bool    `json:"draft"`
+}
 
 type openPROut struct {
 	done
@@ -16,8 +22,8 @@ type openPROut struct {
 }
 
 func (d Deps) openPR(s specs.Tool) tool.Tool {
-	return tool.New(s, func(ctx context.Context, c *guard.Call, in run) (openPROut, error) {
-		p, err := d.Launches.OpenPR(ctx, ask(c), in.RunID)
+	return tool.New(s, func(ctx context.Context, c *guard.Call, in openPRIn) (openPROut, error) {
+		p, err := d.Launches.OpenPR(ctx, ask(c), in.RunID, in.Draft)
 		return openPROut{ok(in.RunID), p.URL, p.Branch, p.CommitSHA}, err
 	})
 }
