@@ -115,8 +115,8 @@ type Gate struct {
 // filled in by RunAll.
 type Outcome struct {
 	Issues  []dossier.Issue
-	Checked int    // how many things it looked at
-	Skipped string // why it had nothing to look at; then there are no issues
+	Checked int      // how many things it looked at
+	Skipped string   // why it had nothing to look at; then there are no issues
 	Notes   []string // lines for the gate's log besides the issues
 }
 
@@ -132,7 +132,11 @@ func All() []Gate {
 		externalLinksGate(),
 		snippetsGate(),
 		truthLockGate(),
+		consistencyGate(),
 		templateTokensGate(),
+		universalityGate(),
+		rollbackMetadataGate(),
+		distributionGate(),
 	}
 }
 

@@ -42,6 +42,7 @@ func run(t *testing.T, c gatestest.Case, profile string) (dossier.ValidationRepo
 func TestGatesFindWhatIsWrongAndNothingElse(t *testing.T) {
 	for _, file := range archives(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
 			c := gatestest.Load(t, file)
 			before := c.Site(t)
 			report, logs := run(t, c, c.Profile)

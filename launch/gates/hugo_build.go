@@ -34,6 +34,8 @@ func hugoBuildGate() Gate {
 	}
 }
 
+const maxNote = 1000 // bytes of an error of Hugo's in the log
+
 func runHugoBuild(ctx context.Context, in *Input) (Outcome, error) {
 	if why := noHugo(in); why != "" {
 		return Outcome{Skipped: why}, nil
@@ -46,7 +48,7 @@ func runHugoBuild(ctx context.Context, in *Input) (Outcome, error) {
 	if err == nil && !built.ok {
 		built, err = build(ctx, in, in.Site.Name(), "GOMAXPROCS=1") // one at a time, Hugo finds the same error first each time
 	}
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+	if errors.Is(err, context.DeadlineExceeded) {
 		add(HugoBuildTimeout, dossier.Blocker, "", 0, "Find out what makes the build slow, then validate again.", "Hugo did not finish the build in its time")
 		return out, nil
 	}
@@ -54,7 +56,7 @@ func runHugoBuild(ctx context.Context, in *Input) (Outcome, error) {
 		return out, err
 	}
 	for _, note := range built.notes {
-		out.Notes = append(out.Notes, "hugo: "+quote(note))
+		out.Notes = append(out.Notes, "hugo: "+quoteUpTo(maxNote, note))
 	}
 	for _, f := range built.errors {
 		if slices.Contains(in.Changed, f.path) {

@@ -35,9 +35,11 @@ func issueID(i dossier.Issue) string {
 }
 
 // quote returns text of a page for a message: one line, printable, not long.
-func quote(text string) string {
-	if len(text) > maxQuote {
-		text = strings.ToValidUTF8(text[:maxQuote], "") + "…"
+func quote(text string) string { return quoteUpTo(maxQuote, text) }
+
+func quoteUpTo(limit int, text string) string {
+	if len(text) > limit {
+		text = strings.ToValidUTF8(text[:limit], "") + "…"
 	}
 	return strconv.Quote(text)
 }

@@ -16,6 +16,9 @@ import (
 // order of dossier.SortIssues stay; the gate's result counts them all.
 const maxIssues = 500
 
+// lastWords is how long a gate whose time is over has to say what it was waiting for.
+const lastWords = time.Second
+
 // Progress says that a gate starts, or what came of it.
 type Progress struct {
 	Gate     string
@@ -82,8 +85,7 @@ func runGate(ctx context.Context, in *Input, gate Gate, profile string) Outcome 
 		outcome, err := guarded(gateCtx, in, gate)
 		done <- answer{outcome, err}
 	}()
-	select {
-	case a := <-done:
+	judge := func(a answer) Outcome {
 		if a.err == nil {
 			return a.outcome
 		}
@@ -91,7 +93,16 @@ func runGate(ctx context.Context, in *Input, gate Gate, profile string) Outcome 
 			return timedOut(gate, limit)
 		}
 		return failed(gate, a.err)
+	}
+	select {
+	case a := <-done:
+		return judge(a)
 	case <-gateCtx.Done():
+	}
+	select {
+	case a := <-done:
+		return judge(a)
+	case <-time.After(lastWords):
 		return timedOut(gate, limit)
 	}
 }

@@ -15,7 +15,7 @@ import (
 func snippetsGate() Gate {
 	return Gate{
 		Name: "snippets", Title: "every code block is from the product's repository",
-		Codes:   []string{SnippetNotInCatalog, SnippetSyntaxError},
+		Codes:   []string{SnippetNotInCatalog, SnippetSyntaxError, SnippetLanguageMismatch},
 		Timeout: within(60*time.Second, 120*time.Second), Run: runSnippets,
 	}
 }
@@ -110,6 +110,10 @@ func (k *knownCode) check(path string, f page.Fence) []dossier.Issue {
 	if ok && snippet.Syntax == "invalid" {
 		return one(SnippetSyntaxError, dossier.Warning, "Choose another snippet, or correct it in the product's repository.",
 			"snippet %s does not parse: %s", snippet.ID, quote(snippet.SyntaxErr))
+	}
+	if want := snippet.Language; ok && f.Info != "" && want != "" && want != "unknown" && f.Info != want {
+		return one(SnippetLanguageMismatch, dossier.Error, "Mark the code block as "+quote(want)+".",
+			"snippet %s is %s in the repository and marked as %s", snippet.ID, quote(want), quote(f.Info))
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ const sha = "0123456789abcdef0123456789abcdef01234567"
 func config() dossier.Config {
 	c := dossier.Defaults()
 	c.ProductName, c.ProductSlug, c.Family, c.TargetPlatform = "Widget", "widget", "widgets", "go"
-	c.GithubRepoURL = "https://example.com/acme/widget"
+	c.GithubRepoURL, c.RequiredSections = "https://example.com/acme/widget", []string{dossier.Docs}
 	return c
 }
 
