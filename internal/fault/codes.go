@@ -104,6 +104,7 @@ const (
 	FixExhausted         Code = "FIX_EXHAUSTED"
 	FixerUnfixable       Code = "FIXER_UNFIXABLE"
 	FixNoOp              Code = "FIXER_NO_DIFF"
+	FixUndone            Code = "FIX_UNDONE"
 	PublishFailed        Code = "PR_MANAGER_PUBLISH_FAILED"
 	PublishAuth          Code = "PR_MANAGER_AUTH_REFUSED"
 	CommitServiceError   Code = "COMMIT_SERVICE_ERROR"
