@@ -7,27 +7,28 @@ const (
 	oneDriver      = "internal/crashtest.TestARunIsDrivenByOneProcessAtATime"
 )
 
-// taskRunner is what the issue of the task runner wants before it is done.
+// taskRunner is what the task runner has to do before it is done.
 func taskRunner() list {
-	return list{title: "Issue 3, the task runner: it is done when", parts: []part{{"", []clause{
+	return list{title: "The task runner, point by point", parts: []part{{"", []clause{
 		{"1. list_tasks shows the targets of every kind of file, each with its exact command, in a total order, when runners are missing and a file is broken",
 			"targets.TestEveryRunnerListsItsFixture targets.TestAllRunnersAreListedWhenNoneIsInstalled targets.TestABrokenFileIsNamedAndHidesNothing targets.TestTwoListingsAreTheSame cmd/gantry.TestListTasksSaysEverythingOfEveryTask", ""},
 		{"2. The seed's checklist passes against the binary, and each clause of the seed is a named test", "internal/conformance.TestEveryClauseIsHeldByATestThatExists", "the lists above"},
 		{"3. A kept task outlives a killed server and is told of by the next; one that is not kept ends within 2 s, with all that it started",
 			"cmd/gantry.TestAKeptTaskSurvivesTheKillOfItsServer cmd/gantry.TestATaskThatEndsWhileNoServerRunsKeepsItsCode cmd/gantry.TestATaskEndsWithItsServer internal/proc.TestWithoutKeepAProcessEndsWithItsServer", ""},
-		{"4. 50 tasks of 20 MB and one of 1 GB cost little memory, and status is quick", "internal/proc.TestLoadCostsNeitherMemoryNorDisk cmd/gantry.TestFiftyTasksRunAtOnce",
+		{"4. 50 tasks of 20 MB and one of 1 GB cost little memory, and status is quick", "internal/proc.TestLoadCostsNeitherMemoryNorDisk cmd/gantry.TestFiftyTasksRunAtOnce cmd/gantry.TestFiftyTasksAtOnceEndRightInBoundedMemory targets/jobs.TestACrowdOfJobsYieldsMore",
 			"the load is smaller in the tests; `-full` gives it its size"},
 		{"5. Deaf, silent, daemonised, killed and unattended tasks each have the right state",
 			"internal/proc.TestTheStateIsHowItEnded internal/proc.TestStopEndsTheWholeTree internal/proc.TestCancelStopsTheGroup targets/jobs.TestASignalIsAFailureThatSaysWhich targets/jobs.TestAJobThatEndsWhileNoProgramRunsIsToldOfRightAndThenRecorded cmd/gantry.TestATaskThatEndsWhileNoServerRunsKeepsItsCode", ""},
 		{"6. Hostile names, arguments, variables and folders do no harm", "cmd/gantry.TestHostileTaskCallsAreRefusedAndStartNothing cmd/gantry.TestArgumentsReachTheTaskAsTheyAre cmd/gantry.TestOutputIsMadeReadable targets.TestArgumentsThatWouldDoSomethingElseAreRefused targets.TestVariablesThatChooseWhatRunsAreRefusedByName targets.TestAFolderOutsideOfTheRootIsRefused targets.TestHostileFilesDoNoHarm", ""},
 		{"7. What a task costs is measured", "internal/bench.TestMeasuresWork", "the figures are in [benchmarks](benchmarks.md)"},
-		{"8. Tests leave no process behind", "internal/proc.TestMain cmd/gantry.TestATaskEndsWithItsServer internal/proc.TestNoZombiesAndNoOpenFilesRemain internal/proc.TestNoCgroupIsLeft", ""},
+		{"8. Tests leave no process and no file behind", "internal/archtest.TestTidySeesWhatACommandLeavesBehind internal/proc.TestMain targets/jobs.TestMain cmd/gantry.TestATaskEndsWithItsServer internal/proc.TestNoZombiesAndNoOpenFilesRemain internal/proc.TestNoCgroupIsLeft",
+			"`make test` runs all tests under it"},
 	}}}}
 }
 
-// foundation is what the issue of the foundation wants before it is done.
+// foundation is what the foundation has to do before it is done.
 func foundation() list {
-	return list{title: "Issue 2, the foundation: it is done when", parts: []part{{"", []clause{
+	return list{title: "The foundation, point by point", parts: []part{{"", []clause{
 		{"1. A launch ends with an opened pull request, inside its allowed paths, gates listed, every claim leading to a file and a line",
 			scriptOfLaunch + " cmd/gantry.TestLaunchFromStartToPullRequestOverStdio cmd/gantry.TestARealRepositoryGivesPagesThatItsMaintainersKnow launch.TestAChangeOutsideAllowedPathsIsNotPublished", ""},
 		{"2. The same over stdio from an independent client; cancel, resume and fix_next where they are needed",

@@ -76,7 +76,7 @@ func serverStateClauses() []clause {
 // worktreePromises is what the issue of HTTP wants of the worktree toolset and of what
 // belongs to it.
 func worktreePromises() list {
-	return list{title: "Issue 5, worktrees and clients: it is done when", parts: []part{{"", []clause{
+	return list{title: "Worktrees and clients, point by point", parts: []part{{"", []clause{
 		{"1. Each scenario of the seed is a test against the binary", "internal/conformance.TestEveryClauseIsHeldByATestThatExists", "the list of the seed above"},
 		{"3. Hostile paths, links, pipes and rules do no harm",
 			"cmd/gantry.TestPathsOutsideOfTheProjectAreRefusedInTheSeedsWords worktree.TestPathsAreTakenAsTheyAre worktree.TestALinkThatIsSwappedGivesNothingFromOutside worktree.TestHostileRulesCostLittle worktree.TestAFileOfTenGigabytesIsCut", "the rows about paths; those about HTTP are held elsewhere"},
