@@ -10,7 +10,8 @@ import (
 	"github.com/gantry-run/gantry/validate"
 )
 
-// draftSection writes the planned pages of one section to drafts/<section>/.
+// draftSection writes the planned pages of one section to drafts/<section>/: by templates,
+// and in the words of a model where the run has one.
 func (w *workers) draftSection(ctx context.Context, j *job) (runs.Result, error) {
 	in, err := j.draftInput(ctx)
 	if err != nil {
@@ -20,6 +21,11 @@ func (w *workers) draftSection(ctx context.Context, j *job) (runs.Result, error)
 	drafts, err := pages.Draft(ctx, in, section)
 	if err != nil {
 		return runs.Result{}, err
+	}
+	if j.cfg.LLM != nil {
+		if err := j.reword(ctx, in, section, drafts); err != nil {
+			return runs.Result{}, err
+		}
 	}
 	for _, d := range drafts {
 		if err := j.file(draftName(d.OutputPath), draftPath(section, d.OutputPath), "", d.Content); err != nil {

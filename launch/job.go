@@ -23,11 +23,19 @@ type WorkerOptions struct {
 	Egress  *egress.Policy // what may be reached outside; nil: nothing
 	Offline bool           // the commit service is not called: what it would get is kept
 	Version string         // of the program, for the servers that it talks to
+	Env     []string       // where the gates look for programs such as Hugo; without a PATH there are none
+
+	Models string              // folder that keeps what models answered; "": nothing is kept
+	Redact func(string) string // masks secrets in what is written down; nil: there are none
+
+	// Pause passes the time before a model is asked again; nil waits in earnest.
+	Pause func(context.Context, time.Duration) error
 }
 
 // Workers returns the workers of the launch workflow by name.
 func Workers(o WorkerOptions) map[string]runs.Activity {
-	w := &workers{git: o.Git, egress: o.Egress, offline: o.Offline, agent: "gantry/" + o.Version, schemas: new(validate.Lazy)}
+	w := &workers{git: o.Git, env: o.Env, egress: o.Egress, offline: o.Offline, agent: "gantry/" + o.Version, schemas: new(validate.Lazy),
+		models: o.Models, redact: o.Redact, pause: o.Pause, talks: new(conversations)}
 	return map[string]runs.Activity{
 		"clone_inputs":   w.activity((*workers).cloneInputs),
 		"ingest_repo":    w.activity((*workers).ingestRepo),
@@ -45,9 +53,15 @@ func Workers(o WorkerOptions) map[string]runs.Activity {
 type workers struct {
 	git     *git.Git
 	egress  *egress.Policy
+	env     []string
 	offline bool
 	agent   string // User-Agent
 	schemas *validate.Lazy
+
+	models string
+	redact func(string) string
+	pause  func(context.Context, time.Duration) error
+	talks  *conversations
 }
 
 // job is one work item of a launch with what its worker reaches for.

@@ -42,6 +42,8 @@ var layers = []layer{
 	{"launch/page", "internal/fault internal/lazyregexp"},
 	{"launch/evidence", "internal/fault internal/lazyregexp launch/dossier"},
 	{"launch/site", "internal/fault launch/dossier launch/page"},
+	{"launch/model", "artifacts internal/fault launch/egress runs"},
+	{"launch/model/reword", "internal/lazyregexp launch/model launch/page"},
 	{"launch/pages", "internal/fault internal/lazyregexp launch/dossier launch/page"},
 	{"launch/patch", "internal/fault internal/lazyregexp launch/dossier"},
 	{"launch/gates", "internal/fault internal/lazyregexp internal/proc launch/dossier launch/page launch/site specs validate"},
@@ -50,7 +52,7 @@ var layers = []layer{
 	{"launch/quickstart", "internal/fault internal/lazyregexp launch/dossier"},
 	{"launch/taskcards", "internal/fault internal/lazyregexp validate"},
 	{"launch", "artifacts internal/fault internal/git internal/lazyregexp internal/proc launch/dossier launch/egress launch/evidence launch/fixes launch/gates launch/github launch/inventory " +
-		"launch/pages launch/patch launch/site launch/quickstart launch/taskcards runs specs validate"},
+		"launch/model launch/model/reword launch/pages launch/patch launch/site launch/quickstart launch/taskcards runs specs validate"},
 
 	{"targets", "internal/fault internal/lazyregexp internal/proc"},
 	{"targets/jobs", "internal/fault internal/proc runs specs targets"},

@@ -181,7 +181,7 @@ func TestArtifactsAndTheirSchemasHaveTheSameMembers(t *testing.T) {
 // settings are fields of run_config that the schema takes, so that an existing
 // file is accepted, and that [dossier.Config] does not hold. Their descriptions say so.
 var settings = strings.Fields(`platform_family workflows_repo_url workflows_ref workflow locales allow_manual_edits
-	review_enabled taskcard_id extra_evidence_urls repo_hints ingestion llm mcp telemetry`)
+	review_enabled taskcard_id extra_evidence_urls repo_hints ingestion mcp telemetry`)
 
 func TestConfigAndItsSchemaHaveTheSameMembers(t *testing.T) {
 	raw, _ := specs.ArtifactSchema("run_config.yaml")
@@ -266,7 +266,7 @@ func TestEventPayloadsAndTheirSchemasHaveTheSameMembers(t *testing.T) {
 		runs.ProcessStarted: runs.Process{}, runs.ProcessAdopted: runs.Process{}, runs.ProcessEnded: runs.Process{},
 		runs.RunCompleted: runs.Ended{}, runs.RunFailed: runs.Failure{}, runs.RunCancelled: runs.Ended{},
 		runs.JournalRepaired: runs.Repaired{}, runs.RunNoted: runs.Noted{},
-		runs.LLMCallStarted:  runs.ModelCall{}, runs.LLMCallFinished: runs.ModelAnswer{}, runs.LLMCallFailed: runs.ModelFailure{},
+		runs.LLMCallStarted: runs.ModelCall{}, runs.LLMCallFinished: runs.ModelAnswer{}, runs.LLMCallFailed: runs.ModelFailure{},
 	}
 	var declared []string
 	for _, e := range eventTypes(t) {
