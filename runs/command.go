@@ -11,9 +11,14 @@ import (
 
 // Command asks something of a run. It is idempotent on ID, and on Once.Key for a week.
 type Command struct {
-	ID     string `json:"command_id"`
-	Type   string `json:"type"`            // cancel, resume, or what a workflow awaits
-	Force  string `json:"force,omitempty"` // resume: node to execute again
+	ID    string `json:"command_id"`
+	Type  string `json:"type"`            // cancel, resume, or what a workflow awaits
+	Force string `json:"force,omitempty"` // resume: node to execute again
+
+	// Changed are artifacts whose files are not what the index says, for a resume: what was
+	// made from them is made anew. One that is gone has no hash.
+	Changed []Artifact `json:"changed,omitempty"`
+
 	Once   *Once  `json:"once,omitempty"`
 	CallID string `json:"call_id,omitempty"` // record of the call that asked
 	Tool   string `json:"tool,omitempty"`

@@ -38,6 +38,7 @@ const (
 	WorkItemFinished  EventType = "WORK_ITEM_FINISHED" // ItemFinished
 	WorkItemFailed    EventType = "WORK_ITEM_FAILED"   // ItemFailed
 	ArtifactWritten   EventType = "ARTIFACT_WRITTEN"   // Artifact
+	ArtifactChanged   EventType = "ARTIFACT_CHANGED"   // Artifact: its file is not what its worker wrote; without a hash, it is gone
 	InputsCloned      EventType = "INPUTS_CLONED"      // InputsPinned
 	GateRunStarted    EventType = "GATE_RUN_STARTED"   // GateRun (progress)
 	GateRunFinished   EventType = "GATE_RUN_FINISHED"  // GateRun (progress)
@@ -184,6 +185,8 @@ type Rewind struct {
 	Node      string `json:"node"`
 	Redo      bool   `json:"redo"` // the node is visited anew instead of continued
 	CommandID string `json:"command_id"`
+
+	Anew []string `json:"anew,omitempty"` // with Redo, nodes that are executed anew when the run comes to them, whatever their inputs
 }
 
 // Published is a commit or a pull request.

@@ -57,6 +57,8 @@ func (v *View) apply(e Event) error {
 		return v.applyCommand(e)
 	case ArtifactWritten:
 		return with(e, func(p Artifact) error { v.Artifacts[p.Name] = Written{p, e.TS, e.EventID}; return nil })
+	case ArtifactChanged:
+		return with(e, func(p Artifact) error { v.replace(e, p); return nil })
 	case InputsCloned:
 		return with(e, func(p InputsPinned) error { v.Pins = &p; return nil })
 	case IssueOpened, IssueResolved:
@@ -118,6 +120,7 @@ func (v *View) enter(e Event, p Entered) error {
 		v.Trail = append(v.Trail, p)
 	}
 	v.Node, v.Jump, v.Paused = p.Node, "", nil
+	delete(v.Reuse, p.Node)
 	v.Entries[p.Node] = v.State
 	if c := v.commandByID(p.CommandID); c != nil && (c.Status == Pending || c.Status == Held) {
 		c.Status = Active
@@ -137,6 +140,15 @@ func (v *View) enter(e Event, p Entered) error {
 		})
 	}
 	return nil
+}
+
+// replace takes note of an artifact that somebody else has written, or removed.
+func (v *View) replace(e Event, a Artifact) {
+	if a.SHA256 == "" {
+		delete(v.Artifacts, a.Name)
+		return
+	}
+	v.Artifacts[a.Name] = Written{a, e.TS, e.EventID}
 }
 
 func (v *View) note(p Noted) {
@@ -198,6 +210,7 @@ func (v *View) rewind(p Rewind) {
 	}
 	if p.Redo {
 		v.Jump, v.Trail, v.Replay, v.Stable = p.Node, []Entered{}, 0, p.ToState
+		v.sendBack(p.Node, p.Anew)
 		return
 	}
 	v.Node, v.Jump, v.Replay = p.Node, "", max(0, len(v.Trail)-1)

@@ -164,11 +164,11 @@ func change(v *View, from, to State) Draft {
 	return Draft{Type: RunStateChanged, Payload: StateChange{from, to}}
 }
 
-// enter goes on to a node, on a new visit. The state in which the node works is
+// enter goes on to a node, on a new visit unless the last one still stands. The state in which the node works is
 // entered next.
 func enter(v *View, name, command string) Draft {
 	node, _ := v.Created.Workflow.Node(name)
-	return Draft{Type: NodeEntered, Payload: Entered{Node: name, Visit: v.Visits[name] + 1, Items: v.FanOut[node.FanOut], CommandID: command}}
+	return Draft{Type: NodeEntered, Payload: Entered{Node: name, Visit: v.next(node), Items: v.FanOut[node.FanOut], CommandID: command}}
 }
 
 // end closes a run that did not complete.
@@ -257,27 +257,46 @@ func obeyResume(v *View, c Command) []Draft {
 	switch {
 	case v.State == StateDone || v.State == StateCancelled:
 		return refuse(v, c, fault.IllegalState, false, "run %s is already %s", v.RunID, v.State)
-	case c.Force != "":
-		return obeyForce(v, c)
+	case c.Force != "" && v.Entries[c.Force] == "" || c.Force != "" && v.Published != nil:
+		return refuse(v, c, fault.InvalidInput, false, "node %q cannot be executed again: the run has not come to it, or its pull request is open", c.Force)
+	}
+	out, back := obeyRedo(v, c)
+	switch {
+	case back != "":
+		return out
 	case v.Paused != nil || len(v.Trail) == 0:
-		return []Draft{done}
+		return append(out, done)
 	}
 	first := v.Trail[0]
 	done.Payload = Receipt{CommandID: c.ID, Status: CommandDone, State: v.Stable}
-	return []Draft{
-		{Type: ResumeRewind, Payload: Rewind{FromState: v.State, ToState: v.Stable, Node: first.Node, CommandID: c.ID}}, done,
-	}
+	return append(out, Draft{Type: ResumeRewind, Payload: Rewind{FromState: v.State, ToState: v.Stable, Node: first.Node, CommandID: c.ID}}, done)
 }
 
-func obeyForce(v *View, c Command) []Draft {
-	to, entered := v.Entries[c.Force]
-	if !entered || v.Published != nil {
-		return refuse(v, c, fault.InvalidInput, false, "node %q cannot be executed again: the run has not come to it, or its pull request is open", c.Force)
+// obeyRedo records the artifacts that are not what they were, and sends the run back to the
+// first node that has to be executed anew: because of them, or by force. back is its name,
+// empty when there is none. Behind a pull request nothing is.
+func obeyRedo(v *View, c Command) (out []Draft, back string) {
+	if v.Published != nil {
+		return nil, ""
 	}
-	return []Draft{
-		{Type: ResumeRewind, Payload: Rewind{FromState: v.State, ToState: to, Node: c.Force, Redo: true, CommandID: c.ID}},
-		{Type: CommandFinished, Payload: Receipt{CommandID: c.ID, Status: CommandDone, State: to}},
+	for _, a := range c.Changed {
+		out = append(out, Draft{Type: ArtifactChanged, Payload: a})
 	}
+	anew := v.stale(c.Changed)
+	switch {
+	case c.Force != "":
+		anew = append(anew, c.Force)
+		back = v.Created.Workflow.first(anew)
+	case len(anew) > 0:
+		back = v.Created.Workflow.first(append([]string{v.unfinished()}, anew...))
+	default:
+		return out, ""
+	}
+	to := v.Entries[back]
+	return append(out,
+		Draft{Type: ResumeRewind, Payload: Rewind{FromState: v.State, ToState: to, Node: back, Redo: true, Anew: anew, CommandID: c.ID}},
+		Draft{Type: CommandFinished, Payload: Receipt{CommandID: c.ID, Status: CommandDone, State: to}},
+	), back
 }
 
 func refuse(v *View, c Command, code fault.Code, retryable bool, format string, args ...any) []Draft {

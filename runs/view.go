@@ -47,6 +47,7 @@ type View struct {
 	Trail         []Entered           `json:"trail"`           // nodes entered since the last stable state
 	Replay        int                 `json:"replay"`          // how much of the trail a rewound run has still to walk
 	Stable        State               `json:"stable_state"`    // where the trail begins
+	Reuse         map[string]int      `json:"reuse,omitempty"` // node → finished visit that may stand for its next, in a run that was sent back
 }
 
 // WorkItem is one execution unit of a node: "<run>/<node>.<visit>.<item>".
@@ -122,6 +123,7 @@ func (v *View) Clone() *View {
 	c.Results, c.FanOut, c.Entries, c.Labels = maps.Clone(v.Results), maps.Clone(v.FanOut), maps.Clone(v.Entries), maps.Clone(v.Labels)
 	c.WorkItems, c.Issues = slices.Clone(v.WorkItems), slices.Clone(v.Issues)
 	c.Commands, c.Trail = slices.Clone(v.Commands), slices.Clone(v.Trail)
+	c.Reuse = maps.Clone(v.Reuse)
 	c.Notes, c.Told = maps.Clone(v.Notes), slices.Clone(v.Told)
 	return &c
 }

@@ -30,6 +30,8 @@ type Node struct {
 	Next     map[string]Step `json:"next,omitempty"`    // by outcome; "*" is any other
 	Takes    map[string]Take `json:"takes,omitempty"`   // command type → what the node does with it while it works
 	History  bool            `json:"history,omitempty"` // the data of each visit is kept, not only that of the last
+	Reuse    bool            `json:"reuse,omitempty"`   // it depends on its inputs and After alone: while they are as they were, a run that is sent back passes over it
+	After    []string        `json:"after,omitempty"`   // nodes whose work it reads apart from its inputs
 }
 
 // Take says what becomes of a command that comes while a node works. All of them are
@@ -91,6 +93,11 @@ func (w Workflow) Check() error {
 		if n.FanOut != "" {
 			if _, ok := w.Node(n.FanOut); !ok {
 				return bad("node %s fans out over the unknown node %q", n.Name, n.FanOut)
+			}
+		}
+		for _, before := range n.After {
+			if _, ok := w.Node(before); !ok {
+				return bad("node %s comes after the unknown node %q", n.Name, before)
 			}
 		}
 		for _, s := range n.Next {
