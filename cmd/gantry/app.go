@@ -113,7 +113,7 @@ func (c *cli) open(u use) (*app, error) {
 	}
 	handOff := new(jobs.HandOff)
 	workers := launch.Workers(launch.WorkerOptions{
-		Git: g, Egress: c.config.Launch.policy(c.env), Offline: c.config.Launch.offline(c.env), Version: version,
+		Git: g, Egress: c.config.Launch.policy(c.env), Offline: c.config.Launch.offline(c.env), Version: version, Env: c.env,
 	})
 	workers[jobs.WorkerName] = jobs.Worker(jobs.WorkerOptions{Store: a.store, Supervisor: a.supervisor, HandOff: handOff})
 	talk, err := a.sessionOptions()
@@ -133,7 +133,7 @@ func (c *cli) open(u use) (*app, error) {
 	a.launches = launch.NewService(launch.Options{
 		Store: a.store, Engine: a.engine, Git: g, Specs: specs.Files(), Root: c.config.Root, AllRoots: c.config.AllRoots || u.anyPath,
 		AnyPath: u.anyPath, Taskcards: c.config.Taskcards,
-		Egress: c.config.Launch.policy(c.env), Offline: c.config.Launch.offline(c.env),
+		Egress: c.config.Launch.policy(c.env), Offline: c.config.Launch.offline(c.env), Env: c.env,
 	})
 	limit := c.config.RateLimit
 	if u.noLimit {
