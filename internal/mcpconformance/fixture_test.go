@@ -12,13 +12,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/gantry-run/gantry/mcpserver/guard"
+	"github.com/gantry-run/gantry/mcpserver/handles"
 	"github.com/gantry-run/gantry/specs"
 	"github.com/gantry-run/gantry/telemetry"
 )
 
 // newFixture returns a server with what the suite asks for.
 func newFixture(g *guard.Guard) *mcp.Server {
+	caps := &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}}
+	handles.Declare(caps)
 	s := mcp.NewServer(&mcp.Implementation{Name: "gantry-conformance-fixture", Version: "1.0.0"}, &mcp.ServerOptions{
+		Capabilities: caps,
 		CompletionHandler: func(context.Context, *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 			return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}, nil
 		},
@@ -34,6 +38,7 @@ func newFixture(g *guard.Guard) *mcp.Server {
 	}
 	addResources(s)
 	addPrompts(s)
+	offerTasks(s)
 	s.AddReceivingMiddleware(guarded(g))
 	return s
 }
@@ -111,6 +116,7 @@ func tools(s *mcp.Server) map[string]fixtureTool {
 		"test_x_mcp_header": {schema: `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"level":{"type":"integer"}}}`,
 			do: says(&mcp.TextContent{Text: "ok"}).do},
 		"json_schema_2020_12_tool":          {schema: wideSchema, do: says(&mcp.TextContent{Text: "ok"}).do},
+		"greet":                             does(greets),
 		"test_error_handling":               does(fails),
 		"test_tool_with_logging":            does(logs),
 		"test_logging_tool":                 does(logs),
@@ -136,6 +142,14 @@ func tools(s *mcp.Server) map[string]fixtureTool {
 		all[name] = does(do)
 	}
 	return all
+}
+
+func greets(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	var in struct{ Name string }
+	if err := json.Unmarshal(req.Params.Arguments, &in); err != nil {
+		return nil, err
+	}
+	return text("Hello, %s!", in.Name), nil
 }
 
 func fails(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
