@@ -44,6 +44,7 @@ type Options struct {
 	Taskcards string         // folder of the taskcards under Root
 	Egress    *egress.Policy // what may be reached outside; nil: nothing
 	Offline   bool           // the commit service is not called
+	Env       []string       // where the gates look for programs; see WorkerOptions
 	Now       func() time.Time
 }
 

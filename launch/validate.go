@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -104,7 +105,9 @@ func (w *workers) gateInput(ctx context.Context, dir string, v *runs.View, cfg d
 		siteRoot.Close()
 		return nil, nil, err
 	}
+	scratch := filepath.Join(dir, "work", "scratch")
 	return &gates.Input{
+		Env: w.env, Scratch: scratch, Reach: w.egress.Check,
 		Site: siteRoot, Repo: repoRoot, Changed: changed, Config: cfg, Context: found,
 		Before: func(name string) ([]byte, error) { return w.git.ReadFile(ctx, j.site(), v.Pins.SiteSHA, name) },
 		Artifact: func(name string) ([]byte, error) {
@@ -114,7 +117,7 @@ func (w *workers) gateInput(ctx context.Context, dir string, v *runs.View, cfg d
 			}
 			return raw, err
 		},
-	}, func() { siteRoot.Close(); repoRoot.Close() }, nil
+	}, func() { siteRoot.Close(); repoRoot.Close(); os.RemoveAll(scratch) }, nil
 }
 
 // changed returns the files of the site that exist and differ from the commit.

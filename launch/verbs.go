@@ -92,7 +92,7 @@ func (s *Service) reportOnly(ctx context.Context, v *runs.View) (dossier.Validat
 		return dossier.ValidationReport{}, err
 	}
 	defer folder.Close()
-	in, done, err := (&workers{git: s.o.Git}).gateInput(ctx, dir, v, cfg, folder)
+	in, done, err := (&workers{git: s.o.Git, env: s.o.Env, egress: s.o.Egress}).gateInput(ctx, dir, v, cfg, folder)
 	if err != nil {
 		return dossier.ValidationReport{}, err
 	}
@@ -144,8 +144,9 @@ func (s *Service) FixNext(ctx context.Context, a Ask, id runs.ID) (Fixed, error)
 	return out, nil
 }
 
-// Resume continues a run that nobody drives, from its last stable state; force
-// executes a node that it has come to, and all after it, again.
+// Resume continues a run that nobody drives, from its last stable state. It executes again
+// what was made from an artifact whose file somebody has changed since, and the node force,
+// which the run has come to, with what depends on it.
 func (s *Service) Resume(ctx context.Context, a Ask, id runs.ID, force string) (runs.State, error) {
 	v, err := s.changeable(ctx, id, a.Owner)
 	if err != nil {
@@ -158,7 +159,11 @@ func (s *Service) Resume(ctx context.Context, a Ask, id runs.ID, force string) (
 	if !again && v.Busy() && s.o.Store.Driven(id) {
 		return "", fault.Retry(fault.RunLocked, "run %s is being executed: it is at %s", id, v.Node)
 	}
-	if v, err = s.command(ctx, v, a, runs.Command{Type: runs.Resume, Force: force}); err != nil {
+	changed, err := s.changed(v)
+	if err != nil {
+		return "", err
+	}
+	if v, err = s.command(ctx, v, a, runs.Command{Type: runs.Resume, Force: force, Changed: changed}); err != nil {
 		return "", err
 	}
 	return v.State, nil
@@ -224,4 +229,18 @@ func (s *Service) OpenPR(ctx context.Context, a Ask, id runs.ID, draft bool) (ru
 		return runs.Published{}, illegal(v, "opening a pull request", needs)
 	}
 	return *v.Published, nil
+}
+
+// PullRequest returns what a run has published, with the steps that undo it. A run that
+// has published nothing is ILLEGAL_STATE.
+func (s *Service) PullRequest(id runs.ID, owner string) (dossier.PR, error) {
+	var pr dossier.PR
+	v, err := s.view(id, owner)
+	if err != nil {
+		return pr, err
+	}
+	if v.Published == nil {
+		return pr, illegal(v, "a rollback", "a run that has published something")
+	}
+	return pr, s.document(v, dossier.PRName, &pr)
 }
