@@ -268,7 +268,7 @@ func TestEachRuleRefusesWhatBreaksIt(t *testing.T) {
 		"n":{"type":"integer","minimum":1,"maximum":9,"description":"Number"},
 		"l":{"type":"array","maxItems":3,"items":{"type":"string","pattern":"^[a-z]{1,8}$"},"description":"List"},
 		"m":{"type":"object","maxProperties":3,"additionalProperties":{"enum":["x"]},"description":"Map"}},
-		"dependentSchemas":{"a":{"oneOf":[{"properties":{"a":{"const":"x"}},"required":["n"]},{"properties":{"a":{"const":"y"},"n":false}}]}},
+		"dependentSchemas":{"a":{"oneOf":[{"properties":{"a":{"const":"x"}},"required":["n"]},{"properties":{"a":{"const":"y"},"n":{"not":{}}}}]}},
 		"additionalProperties":false}`
 	if broken := lint("good", []byte(good), true, true); len(broken) > 0 {
 		t.Fatal(broken)
@@ -294,8 +294,9 @@ func TestEachRuleRefusesWhatBreaksIt(t *testing.T) {
 		{`{"type":"object","required"`, `{"type":"array","required"`, "not type object"},
 		{`"required":["n"]`, `"required":["z"]`, "which the schema lacks"},
 		{`"required":["n"]`, `"requierd":["n"]`, "an alternative holds"},
-		{`"n":false`, `"n":{"maximum":3}`, "says more of"},
-		{`"n":false`, `"z":false`, "says more of"},
+		{`"n":{"not":{}}`, `"n":{"maximum":3}`, "says more of"},
+		{`"n":{"not":{}}`, `"n":false`, "says more of"},
+		{`"n":{"not":{}}`, `"z":{"not":{}}`, "says more of"},
 		{`{"const":"y"}`, `{"type":"string"}`, "does not say its value"},
 		{`{"a":{"oneOf"`, `{"a":{"anyOf"`, "no list of alternatives"},
 		{`{"a":{"oneOf"`, `{"z":{"oneOf"`, "no list of alternatives"},
