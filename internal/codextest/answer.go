@@ -22,9 +22,13 @@ type body struct {
 		} `json:"content"`
 		Output json.RawMessage `json:"output"`
 	} `json:"input"`
-	Tools []struct {
-		Name string `json:"name"`
-	} `json:"tools"`
+	Tools []offered `json:"tools"`
+}
+
+// offered is a tool, or a namespace of tools, such as those of an MCP server.
+type offered struct {
+	Name  string    `json:"name"`
+	Tools []offered `json:"tools"`
 }
 
 // read returns what a request asks.
@@ -35,7 +39,12 @@ func read(r *http.Request) (q Request, err error) {
 	}
 	q = Request{Model: b.Model, Effort: b.Reasoning.Effort}
 	for _, t := range b.Tools {
-		q.Tools = append(q.Tools, t.Name)
+		for _, inner := range t.Tools {
+			q.Tools = append(q.Tools, t.Name+"__"+inner.Name)
+		}
+		if t.Tools == nil {
+			q.Tools = append(q.Tools, t.Name)
+		}
 	}
 	for _, in := range b.Input {
 		switch {

@@ -49,7 +49,7 @@ type Request struct {
 	Prompts []string // all that the user said in the conversation; the last one is answered
 	Step    int      // how many tools were called for the last prompt so far
 	Outputs []string // what they answered
-	Tools   []string // names of the tools that were offered
+	Tools   []string // names of the tools that were offered; those of an MCP server as mcp__<server>__<tool>
 }
 
 // Program returns the path of the Codex CLI: GANTRY_CODEX, or codex in PATH. Without one
