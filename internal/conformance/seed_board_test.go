@@ -127,8 +127,11 @@ func descriptionClauses() []clause {
 }
 
 func modeClauses() []clause {
-	return []clause{{"Scenario: Follow-up send requires prompt by schema", "cmd/gantry.TestBoardFollowUpSaysInItsSchemaThatSendNeedsAPrompt",
-		"under `dependentSchemas`, one level below the root: model APIs refuse tools whose root is a union"}}
+	return []clause{
+		{"Scenario: Follow-up send requires prompt by schema", "cmd/gantry.TestBoardFollowUpSaysInItsSchemaThatSendNeedsAPrompt",
+			"under `dependentSchemas`, one level below the root: model APIs refuse tools whose root is a union"},
+		{"Clients take such a schema", "cmd/gantry.TestBoardSchemasAreTakenByTheInspector cmd/gantry.TestBoardSchemasAreTakenByTheRealCodex", ""},
+	}
 }
 
 func exclusionClauses() []clause {
