@@ -85,15 +85,20 @@ func (l *lab) sdk(ctx context.Context) (string, error) {
 	if err := os.CopyFS(dir, os.DirFS(strings.TrimSpace(string(said)))); err != nil {
 		return "", err
 	}
+	return dir, l.commit(ctx, dir, "the SDK")
+}
+
+// commit makes a folder a repository of one commit.
+func (l *lab) commit(ctx context.Context, dir, message string) error {
 	for _, args := range [][]string{
 		{"init", "-q"}, {"add", "-A"},
-		{"-c", "user.name=bench", "-c", "user.email=bench@localhost", "commit", "-qm", "the SDK"},
+		{"-c", "user.name=bench", "-c", "user.email=bench@localhost", "commit", "-qm", message},
 	} {
 		if _, _, err := probe.Execute(ctx, dir, l.home, "git", args...); err != nil {
-			return "", err
+			return err
 		}
 	}
-	return dir, nil
+	return nil
 }
 
 // cloned returns a clone of a local repository.

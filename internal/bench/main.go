@@ -84,6 +84,7 @@ func measures() []named {
 		{"context", contexts},
 		{"readfile", readFiles},
 		{"launch", launches},
+		{"large", largeRepository},
 	}
 }
 
