@@ -29,7 +29,7 @@ func (w *workers) validate(ctx context.Context, j *job) (runs.Result, error) {
 		return runs.Result{}, err
 	}
 	defer done()
-	report, logs, err := gates.RunAll(ctx, in, gates.All(), j.cfg.Profile, j.tellGates())
+	report, logs, err := gates.RunAll(ctx, in, gates.All(), j.tellGates())
 	if err != nil {
 		return runs.Result{}, err
 	}

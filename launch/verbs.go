@@ -97,7 +97,7 @@ func (s *Service) reportOnly(ctx context.Context, v *runs.View) (dossier.Validat
 		return dossier.ValidationReport{}, err
 	}
 	defer done()
-	report, _, err := gates.RunAll(ctx, in, gates.All(), cfg.Profile, nil)
+	report, _, err := gates.RunAll(ctx, in, gates.All(), nil)
 	return report, err
 }
 
@@ -137,7 +137,7 @@ func (s *Service) FixNext(ctx context.Context, a Ask, id runs.ID) (Fixed, error)
 	}
 	for _, i := range out.Report.Issues {
 		out.Remaining++
-		if dossier.Fails(i.Severity, out.Report.Profile) {
+		if dossier.Fails(i.Severity, out.Report.Strict) {
 			out.Blockers++
 		}
 	}

@@ -10,6 +10,7 @@ type ValidationReport struct {
 	SchemaVersion string       `json:"schema_version"`
 	OK            bool         `json:"ok"`
 	Profile       string       `json:"profile"`
+	Strict        bool         `json:"strict"` // warnings fail too
 	Gates         []GateResult `json:"gates"`  // in the order in which they ran
 	Issues        []Issue      `json:"issues"` // in the order of SortIssues
 }
@@ -62,15 +63,21 @@ func (i Issue) At() (path string, line int) {
 	return i.Location.Path, i.Location.Line
 }
 
-// Fails reports whether an issue of the severity makes a report of the profile not ok.
-func Fails(severity, profile string) bool {
+// Fails reports whether an issue of the severity makes a report not ok.
+func Fails(severity string, strict bool) bool {
 	switch severity {
 	case Blocker, Error:
 		return true
 	case Warning:
-		return profile == "prod"
+		return strict
 	}
 	return false
+}
+
+// Strict reports whether warnings fail under the configuration: always in profile
+// prod, in ci unless ci_strictness is relaxed, in local never.
+func (c Config) Strict() bool {
+	return c.Profile == "prod" || c.Profile == "ci" && c.CIStrictness != "relaxed"
 }
 
 // SortIssues puts issues into the order in which they are reported and fixed:

@@ -59,7 +59,7 @@ func Next(report dossier.ValidationReport) (dossier.Issue, bool) {
 	issues := slices.Clone(report.Issues)
 	dossier.SortIssues(issues)
 	for _, i := range issues {
-		if i.Status == "OPEN" && dossier.Fails(i.Severity, report.Profile) {
+		if i.Status == "OPEN" && dossier.Fails(i.Severity, report.Strict) {
 			return i, true
 		}
 	}

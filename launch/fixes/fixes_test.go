@@ -21,7 +21,7 @@ import (
 // issues returns what the gates find, of one code.
 func issues(t *testing.T, c gatestest.Case, code string) []dossier.Issue {
 	t.Helper()
-	report, _, err := gates.RunAll(context.Background(), c.Input, c.Gates(t), c.Profile, nil)
+	report, _, err := gates.RunAll(context.Background(), c.Input, c.Gates(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,15 +159,15 @@ func TestNextIsTheFirstOpenIssueThatCounts(t *testing.T) {
 		issue("i1", dossier.Blocker, "RESOLVED"), issue("i5", dossier.Info, "OPEN"),
 	}
 	for _, c := range []struct {
-		list    []dossier.Issue
-		profile string
-		want    string
+		list   []dossier.Issue
+		strict bool
+		want   string
 	}{
-		{list, "local", "i2"}, {list[:2], "local", "i3"}, {list[:1], "local", ""}, {list[:1], "prod", "i4"}, {list[4:], "prod", ""}, {nil, "prod", ""},
+		{list, false, "i2"}, {list[:2], false, "i3"}, {list[:1], false, ""}, {list[:1], true, "i4"}, {list[4:], true, ""}, {nil, true, ""},
 	} {
-		got, ok := fixes.Next(dossier.ValidationReport{Profile: c.profile, Issues: c.list})
+		got, ok := fixes.Next(dossier.ValidationReport{Strict: c.strict, Issues: c.list})
 		if got.ID != c.want || ok != (c.want != "") {
-			t.Errorf("%s %d: %q", c.profile, len(c.list), got.ID)
+			t.Errorf("%t %d: %q", c.strict, len(c.list), got.ID)
 		}
 	}
 }

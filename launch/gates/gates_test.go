@@ -29,9 +29,9 @@ func archives(t *testing.T) []string {
 	return files
 }
 
-func run(t *testing.T, c gatestest.Case, profile string) (dossier.ValidationReport, []gates.Log) {
+func run(t *testing.T, c gatestest.Case) (dossier.ValidationReport, []gates.Log) {
 	t.Helper()
-	report, logs, err := gates.RunAll(context.Background(), c.Input, c.Gates(t), profile, nil)
+	report, logs, err := gates.RunAll(context.Background(), c.Input, c.Gates(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestGatesFindWhatIsWrongAndNothingElse(t *testing.T) {
 			t.Parallel()
 			c := gatestest.Load(t, file)
 			before := c.Site(t)
-			report, logs := run(t, c, c.Profile)
+			report, logs := run(t, c)
 			got := describe(report)
 			if c.Web != "" {
 				got = strings.ReplaceAll(got, c.Web, "http://web.test")
@@ -63,7 +63,7 @@ func TestGatesFindWhatIsWrongAndNothingElse(t *testing.T) {
 				t.Error("a gate changed the site:\n" + diff)
 			}
 			slices.Reverse(c.Input.Changed)
-			again, againLogs := run(t, c, c.Profile)
+			again, againLogs := run(t, c)
 			if !bytes.Equal(encode(t, report), encode(t, again)) || !cmp.Equal(logs, againLogs) {
 				t.Error("a second run differs")
 			}
@@ -128,7 +128,7 @@ func TestEveryCodeOfEveryGateHasASiteThatBreaksIt(t *testing.T) {
 	seen, passes := map[string]bool{}, map[string]bool{}
 	for _, file := range archives(t) {
 		c := gatestest.Load(t, file)
-		report, _ := run(t, c, c.Profile)
+		report, _ := run(t, c)
 		for _, i := range report.Issues {
 			seen[i.Gate+" "+i.Code] = true
 		}

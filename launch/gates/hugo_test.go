@@ -46,7 +46,7 @@ func TestTheSiteIsBuiltAndNothingIsLeftInIt(t *testing.T) {
 	t.Parallel()
 	c := realHugo(t, nil)
 	before := c.Site(t)
-	report, _ := run(t, c, "local")
+	report, _ := run(t, c)
 	if !report.OK || report.Gates[0].Checked != 1 || len(report.Issues) != 0 {
 		t.Errorf("%+v", report)
 	}
@@ -60,11 +60,11 @@ func TestTheSiteIsBuiltAndNothingIsLeftInIt(t *testing.T) {
 func TestHugoNamesThePageThatItCannotBuild(t *testing.T) {
 	t.Parallel()
 	start := "---\ntitle: Start\nweight: 1\n---\n## Use\n\n{{< nosuch >}}\n"
-	report, _ := run(t, realHugo(t, map[string]string{"content/docs/start.md": start}), "local")
+	report, _ := run(t, realHugo(t, map[string]string{"content/docs/start.md": start}))
 	if len(report.Issues) != 1 || report.Issues[0].Code != gates.HugoBuildError || report.Issues[0].Location.Line != 7 {
 		t.Errorf("%+v", report.Issues)
 	}
-	report, _ = run(t, realHugo(t, map[string]string{"layouts/_default/single.html": "{{ nosuch }}"}), "local")
+	report, _ = run(t, realHugo(t, map[string]string{"layouts/_default/single.html": "{{ nosuch }}"}))
 	if len(report.Issues) != 1 || report.Issues[0].Code != gates.HugoBuildFailed || report.Issues[0].Severity != dossier.Warning {
 		t.Errorf("%+v", report.Issues)
 	}
@@ -82,7 +82,7 @@ func TestTemplatesReachNeitherTheEnvironmentNorTheNetwork(t *testing.T) {
 		c := realHugo(t, map[string]string{
 			"hugo.toml": "baseURL = \"https://docs.example.com/\"\n" + allow, "layouts/_default/single.html": template,
 		})
-		report, logs, err := gates.RunAll(context.Background(), c.Input, c.Gates(t), "local", nil)
+		report, logs, err := gates.RunAll(context.Background(), c.Input, c.Gates(t), nil)
 		if err != nil || len(report.Issues) != 1 || !strings.Contains(string(logs[0].Text), "security.") {
 			t.Errorf("%s: %+v %v\n%s", name, report.Issues, err, logs[0].Text)
 		}
@@ -95,7 +95,7 @@ func TestAPageEndsWithALineEnd(t *testing.T) {
 	c := gatestest.Unpack(t, &txtar.Archive{
 		Comment: []byte("gate: markdown_lint\n"), Files: []txtar.File{{Name: "content/docs/x.md", Data: []byte("# X\n\nText.")}},
 	})
-	report, _ := run(t, c, "local")
+	report, _ := run(t, c)
 	if len(report.Issues) != 1 || !strings.HasPrefix(report.Issues[0].Message, "MD047") {
 		t.Errorf("%+v", report.Issues)
 	}

@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,13 +34,14 @@ type Log struct {
 	Text []byte
 }
 
-// RunAll runs the gates in order and returns the report and a log of each gate.
+// RunAll runs the gates in order, in the profile of the configuration, and returns the report and a log of each gate.
 // Unless nil, observe is called before and after each gate, on the caller's
 // goroutine. The error is ctx's, when ctx ends; whatever goes wrong in a gate is
 // an issue of the report.
-func RunAll(ctx context.Context, in *Input, gates []Gate, profile string, observe func(Progress)) (dossier.ValidationReport, []Log, error) {
+func RunAll(ctx context.Context, in *Input, gates []Gate, observe func(Progress)) (dossier.ValidationReport, []Log, error) {
+	profile := cmp.Or(in.Config.Profile, "local")
 	report := dossier.ValidationReport{
-		SchemaVersion: dossier.SchemaVersion, OK: true, Profile: profile,
+		SchemaVersion: dossier.SchemaVersion, OK: true, Profile: profile, Strict: in.Config.Strict(),
 		Gates: []dossier.GateResult{}, Issues: []dossier.Issue{},
 	}
 	if observe == nil {
@@ -58,7 +60,7 @@ func RunAll(ctx context.Context, in *Input, gates []Gate, profile string, observ
 			Issues: len(issues), LogPath: "logs/gate_" + gate.Name + ".log",
 		}
 		for _, i := range issues {
-			result.OK = result.OK && !dossier.Fails(i.Severity, profile)
+			result.OK = result.OK && !dossier.Fails(i.Severity, report.Strict)
 		}
 		logs = append(logs, Log{Name: gate.Name, Path: result.LogPath, Text: logText(gate, result, outcome.Notes, issues)})
 		report.OK = report.OK && result.OK

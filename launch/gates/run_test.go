@@ -54,7 +54,7 @@ func TestAGateThatDoesNotFinishIsABlocker(t *testing.T) {
 		}, "VALIDATOR_GATE_EXECUTION_FAILED"},
 	} {
 		list := []gates.Gate{gate(name, c.run), gate("next", found(dossier.Info, 1))}
-		report, _, err := gates.RunAll(context.Background(), &gates.Input{}, list, "local", nil)
+		report, _, err := gates.RunAll(context.Background(), &gates.Input{}, list, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,13 +69,14 @@ func TestAGateThatDoesNotFinishIsABlocker(t *testing.T) {
 
 func TestTheProfileDecidesWhatFails(t *testing.T) {
 	for _, c := range []struct {
-		severity, profile string
-		ok                bool
+		severity, profile, strictness string
+		ok                            bool
 	}{
-		{dossier.Error, "local", false}, {dossier.Blocker, "ci", false}, {dossier.Warning, "local", true},
-		{dossier.Warning, "prod", false}, {dossier.Info, "prod", true},
+		{dossier.Error, "local", "", false}, {dossier.Blocker, "ci", "relaxed", false}, {dossier.Warning, "local", "strict", true},
+		{dossier.Warning, "ci", "", false}, {dossier.Warning, "ci", "strict", false}, {dossier.Warning, "ci", "relaxed", true},
+		{dossier.Warning, "prod", "relaxed", false}, {dossier.Info, "prod", "", true},
 	} {
-		report, _, err := gates.RunAll(context.Background(), &gates.Input{}, []gates.Gate{gate("g", found(c.severity, 1))}, c.profile, nil)
+		report, _, err := gates.RunAll(context.Background(), &gates.Input{Config: dossier.Config{Profile: c.profile, CIStrictness: c.strictness}}, []gates.Gate{gate("g", found(c.severity, 1))}, nil)
 		if err != nil || report.OK != c.ok || report.Gates[0].OK != c.ok {
 			t.Errorf("%s in %s: ok=%t, %v", c.severity, c.profile, report.OK, err)
 		}
@@ -83,7 +84,7 @@ func TestTheProfileDecidesWhatFails(t *testing.T) {
 }
 
 func TestIssuesAreBoundedAndInOrder(t *testing.T) {
-	report, _, err := gates.RunAll(context.Background(), &gates.Input{}, []gates.Gate{gate("g", found(dossier.Error, 2000))}, "local", nil)
+	report, _, err := gates.RunAll(context.Background(), &gates.Input{}, []gates.Gate{gate("g", found(dossier.Error, 2000))}, nil)
 	if err != nil || len(report.Issues) != 500 || report.Gates[0].Issues != 2000 {
 		t.Fatalf("%d issues of %d, %v", len(report.Issues), report.Gates[0].Issues, err)
 	}
@@ -91,7 +92,7 @@ func TestIssuesAreBoundedAndInOrder(t *testing.T) {
 		t.Errorf("the first issue is at line %d", line)
 	}
 	list := []gates.Gate{gate("a", found(dossier.Error, 1)), gate("b", found(dossier.Blocker, 1))}
-	report, _, err = gates.RunAll(context.Background(), &gates.Input{}, list, "local", nil)
+	report, _, err = gates.RunAll(context.Background(), &gates.Input{}, list, nil)
 	if err != nil || report.Issues[0].Gate != "b" || report.Gates[0].Name != "a" {
 		t.Errorf("a blocker of a later gate does not come first: %+v, %v", report, err)
 	}
@@ -99,7 +100,7 @@ func TestIssuesAreBoundedAndInOrder(t *testing.T) {
 
 func TestTheObserverSeesEachGateStartAndFinish(t *testing.T) {
 	var got []string
-	_, logs, err := gates.RunAll(context.Background(), &gates.Input{}, []gates.Gate{gate("a", found(dossier.Error, 1)), gate("b", found(dossier.Info, 0))}, "local",
+	_, logs, err := gates.RunAll(context.Background(), &gates.Input{}, []gates.Gate{gate("a", found(dossier.Error, 1)), gate("b", found(dossier.Info, 0))},
 		func(p gates.Progress) {
 			word := "starts"
 			if p.Finished {
@@ -118,7 +119,7 @@ func TestTheObserverSeesEachGateStartAndFinish(t *testing.T) {
 func TestACancelledRunHasNoReport(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, _, err := gates.RunAll(ctx, &gates.Input{}, []gates.Gate{gate("a", found(dossier.Error, 1))}, "local", nil)
+	_, _, err := gates.RunAll(ctx, &gates.Input{}, []gates.Gate{gate("a", found(dossier.Error, 1))}, nil)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
 	}
@@ -149,7 +150,7 @@ func TestHostilePagesDoNoHarm(t *testing.T) {
 	}
 	c := gatestest.Unpack(t, archive)
 	c.Input.Changed = append(c.Input.Changed, "../outside.md", "content/docs/../../../x.md", "/etc/passwd.md", "content/docs/gone.md")
-	report, _ := run(t, c, "local")
+	report, _ := run(t, c)
 	obeysSchema(t, report)
 	unreadable := map[string]bool{}
 	for _, i := range report.Issues {
@@ -177,7 +178,7 @@ func TestMissingArtifactsKeepAReportFromBeingOK(t *testing.T) {
 	c := gatestest.Unpack(t, &txtar.Archive{Files: []txtar.File{{Name: "content/docs/x.md", Data: []byte("Text.\n")}}})
 	for _, gone := range []error{fs.ErrNotExist, fault.New(fault.ArtifactNotFound, "none"), errors.New("/home/x: disk")} {
 		c.Input.Artifact = func(string) ([]byte, error) { return nil, gone }
-		report, _ := run(t, c, "local")
+		report, _ := run(t, c)
 		failed := map[string]bool{}
 		for _, i := range report.Issues {
 			failed[i.Gate] = i.Severity == dossier.Blocker

@@ -35,7 +35,6 @@ import (
 type Case struct {
 	Archive *txtar.Archive
 	Gate    string
-	Profile string
 	Input   *gates.Input
 	dir     string
 	timeout time.Duration // of the gate, instead of its own
@@ -55,7 +54,7 @@ func Load(t testing.TB, file string) Case {
 // Unpack is Load for an archive in memory.
 func Unpack(t testing.TB, archive *txtar.Archive) Case {
 	t.Helper()
-	c := Case{Archive: archive, Profile: "local", dir: t.TempDir()}
+	c := Case{Archive: archive, dir: t.TempDir()}
 	site, repo := filepath.Join(c.dir, "site"), filepath.Join(c.dir, "repo")
 	artifacts := defaults()
 	if strings.Contains(string(archive.Comment), "web: on") {
@@ -100,7 +99,7 @@ func Unpack(t testing.TB, archive *txtar.Archive) Case {
 		case "gate":
 			c.Gate = value
 		case "profile":
-			c.Profile, c.Input.Config.Profile = value, value
+			c.Input.Config.Profile = value
 		case "timeout":
 			limit, err := time.ParseDuration(value)
 			if err != nil {
