@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/gantry-run/gantry/agents"
 	"github.com/gantry-run/gantry/agents/entries"
 	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/internal/proc"
 	"github.com/gantry-run/gantry/runs"
 )
 
@@ -35,6 +37,9 @@ func TestASessionRunsATurnAndIsGoneOnWith(t *testing.T) {
 	s = p.rest(s.ID)
 	if s.LastResult != "again of thread-work" || s.Turns != 2 {
 		t.Errorf("%+v", s)
+	}
+	if _, err := p.o.Supervisor.Status(processKey(s.ID, 1)); !errors.Is(err, proc.ErrNoProcess) {
+		t.Errorf("the output of the first turn is kept twice: %v", err)
 	}
 	all, err := p.Turns("", s.ID)
 	if err != nil || len(all) != 2 || all[0].Summary.LastMessage != "hello of no" || all[1].Summary.LastMessage != "again of thread-work" {

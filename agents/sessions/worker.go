@@ -87,6 +87,10 @@ func (o Options) open(work runs.Work, try runs.Try) (*turnWork, error) {
 	if t.name == "" {
 		t.name = try.View.Notes[nameNote]
 	}
+	// All that the turn before wrote has been read: its end is recorded.
+	if err := o.Supervisor.Remove(processKey(t.run, t.index-1)); err != nil {
+		return nil, err
+	}
 	t.feed, err = newFeed(o.Entries, o.Supervisor, t.cli.Decoder(t.in.Dir), string(t.run), TurnID(t.run, t.index), t.key, o.Now)
 	if err != nil {
 		return nil, err

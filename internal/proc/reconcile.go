@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,15 +70,15 @@ func (s *Supervisor) reconcile(ctx context.Context, dir string) (Status, error) 
 	}
 }
 
-// Collect removes ended processes and their output: all but the keep newest, and
-// of those the ones that ended more than age before now. It returns their keys,
-// sorted. A key that was removed can be started again.
-func (s *Supervisor) Collect(keep int, age time.Duration, now time.Time) ([]string, error) {
+// Collect removes ended processes and their output, of those whose keys are mine: all but
+// the keep newest, and of those the ones that ended more than age before now. It returns
+// their keys, sorted. A key that was removed can be started again.
+func (s *Supervisor) Collect(mine func(key string) bool, keep int, age time.Duration, now time.Time) ([]string, error) {
 	all, err := s.List()
 	if err != nil {
 		return nil, err
 	}
-	ended := slices.DeleteFunc(all, func(st Status) bool { return !st.State.Ended() })
+	ended := slices.DeleteFunc(all, func(st Status) bool { return !st.State.Ended() || !mine(st.Key) })
 	slices.SortStableFunc(ended, func(a, b Status) int { return b.Ended.Compare(a.Ended) })
 	var removed []string
 	var failed []error
@@ -93,6 +94,16 @@ func (s *Supervisor) Collect(keep int, age time.Duration, now time.Time) ([]stri
 	}
 	slices.Sort(removed)
 	return removed, errors.Join(failed...)
+}
+
+// Remove removes an ended process and its output. One that runs, or that is not there, is
+// left alone.
+func (s *Supervisor) Remove(key string) error {
+	_, err := s.remove(key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // remove removes the folder of an ended process, unless somebody works on it. The

@@ -274,13 +274,24 @@ func TestCollectForgetsTheOldestThatEnded(t *testing.T) {
 		ended(t, s, "k"+strconv.Itoa(i))
 	}
 	ensure(t, s, "runs", script("sleep 1000"))
-	removed, err := s.Collect(2, time.Hour, time.Now())
+	ensure(t, s, "other", script("true"))
+	ended(t, s, "other")
+	mine := func(key string) bool { return key != "other" }
+	removed, err := s.Collect(mine, 2, time.Hour, time.Now())
 	if err != nil || strings.Join(removed, " ") != "k0 k1" {
 		t.Errorf("%v, %v", removed, err)
 	}
-	removed, err = s.Collect(2, time.Hour, time.Now().Add(2*time.Hour))
+	removed, err = s.Collect(mine, 2, time.Hour, time.Now().Add(2*time.Hour))
 	if err != nil || strings.Join(removed, " ") != "k2 k3" {
 		t.Errorf("%v, %v", removed, err)
+	}
+	if list, err := s.List(); err != nil || len(list) != 2 || list[0].Key != "runs" || list[1].Key != "other" {
+		t.Errorf("%v, %v", list, err)
+	}
+	for _, key := range []string{"other", "runs", "nothing"} {
+		if err := s.Remove(key); err != nil {
+			t.Errorf("%s: %v", key, err)
+		}
 	}
 	if list, err := s.List(); err != nil || len(list) != 1 || list[0].Key != "runs" {
 		t.Errorf("%v, %v", list, err)

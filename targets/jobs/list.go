@@ -198,9 +198,13 @@ func (s *Service) collect(ctx context.Context) error {
 	if err != nil || len(waiting) > 0 {
 		return err
 	}
-	_, err = s.o.Supervisor.Collect(s.o.Keep, keptFor, s.o.Now())
+	_, err = s.o.Supervisor.Collect(ours, s.o.Keep, keptFor, s.o.Now())
 	return err
 }
+
+// ours reports whether a process is that of a job: its key is the job's run. The turns of
+// sessions have longer ones, and whoever reads their output removes it.
+func ours(key string) bool { return runs.ID(key).Valid() }
 
 // keptFor is how long the output of an ended job is kept at most.
 const keptFor = 7 * 24 * time.Hour
