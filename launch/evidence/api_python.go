@@ -13,11 +13,12 @@ const pythonReason = "Read from the definitions in the modules; inherited method
 
 // pythonAPI reads the public functions and classes of each module.
 func (g *gatherer) pythonAPI() (modules []dossier.APIModule, reason string) {
+	packages := g.pythonPackages()
 	for _, file := range g.inv.Paths {
 		if file.Role != "source" || path.Ext(file.Path) != ".py" {
 			continue
 		}
-		name := pythonModule(file.Path)
+		name := packages.module(file.Path)
 		if name == "" || strings.HasPrefix(file.Path, "python2/") && g.hasUnder("python3/") {
 			continue
 		}

@@ -1,8 +1,11 @@
 package evidence_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/gantry-run/gantry/launch/dossier"
 	"github.com/gantry-run/gantry/launch/evidence"
@@ -158,5 +161,61 @@ func TestWhatSaysTheSameIsToldOnce(t *testing.T) {
 	}
 	if got := list(r.Facts.ClaimGroups.CompatibilityNotes); got != "W requires Node.js 18 or later." {
 		t.Errorf("compatibility: %s", got)
+	}
+}
+
+func TestPythonModulesAreNamedAsTheyAreImported(t *testing.T) {
+	files := map[string]string{
+		"pylib/gyp/common.py":        "def Turn(): pass\n",
+		"pylib/packaging/markers.py": "def Vendored(): pass\n",
+		"gyp_main.py":                "def script(): pass\n",
+	}
+	for name, content := range map[string]string{
+		"pyproject.toml": "[project]\nname = \"gyp\"\n[tool.setuptools]\npackage-dir = {\"\" = \"pylib\"}\npackages = [\"gyp\"]\n",
+		"setup.cfg":      "[metadata]\nname = gyp\n[options]\npackage_dir =\n    = pylib\n",
+		"setup.py":       "setup(\n    name=\"gyp\",\n    package_dir={\"\": \"pylib\"},\n)\n",
+	} {
+		with := maps.Clone(files)
+		with[name] = content
+		var got []string
+		for _, m := range gather(t, write(t, with), evidence.Options{ProductName: "Gyp"}).Facts.APISurface.Modules {
+			got = append(got, m.Name)
+		}
+		want := []string{"gyp.common", "packaging.markers"}
+		if name == "pyproject.toml" {
+			want = want[:1]
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestADocumentThatDeclaresAPackageShowsHowToInstallIt(t *testing.T) {
+	for name, files := range map[string]map[string]string{
+		"cargo": {"Cargo.toml": "[package]\nname = \"w\"\n", "README.md": "# W\n\n```toml\n[dependencies]\nw = \"1.0\"\n```\n"},
+		"gem":   {"w.gemspec": "Gem::Specification.new do |s|\n  s.name = \"w\"\nend\n", "README.md": "# W\n\n```ruby\ngem \"w\"\n```\n"},
+		"prose": {"package.json": `{"name": "w"}`, "README.md": "# W\n\nRun `npm install w` once.\n"},
+	} {
+		missing := strings.Join(gather(t, write(t, files), evidence.Options{ProductName: "W"}).Facts.Missing, "\n")
+		if strings.Contains(missing, "shows how to install") {
+			t.Errorf("%s: %s", name, missing)
+		}
+	}
+}
+
+func TestAHeadingThatNamesNothingHasTheOneAboveInFront(t *testing.T) {
+	r := gather(t, write(t, map[string]string{"README.md": "# W\n\n## Merging\n\nText.\n\n### Example\n\n```json\n{}\n```\n"}), evidence.Options{ProductName: "W"})
+	if len(r.Facts.Workflows) != 1 || r.Facts.Workflows[0].Title != "Merging: example" {
+		t.Errorf("%+v", r.Facts.Workflows)
+	}
+}
+
+func TestWhatAProductNeedsDoesNotOpenItsPages(t *testing.T) {
+	r := gather(t, write(t, map[string]string{
+		"Cargo.toml": "[package]\nname = \"w\"\ndescription = \"Parser of versions\"\n", "README.md": "# w\n\n*Compiler support: requires rustc 1.31+*\n",
+	}), evidence.Options{ProductName: "w"})
+	if got := r.Facts.Positioning.ShortDescription.Value; strings.Contains(got, "requires") {
+		t.Errorf("it is introduced with %q", got)
 	}
 }

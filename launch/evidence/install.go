@@ -141,7 +141,7 @@ func (g *gatherer) confirmInstall() {
 	for _, d := range g.facts.Distribution {
 		for _, doc := range g.docs {
 			for _, b := range doc.blocks {
-				if b.kind != code || !showsInstall(b.content, d) {
+				if !showsInstall(commandsOf(b), d) {
 					continue
 				}
 				shown = true
@@ -161,11 +161,49 @@ func (g *gatherer) confirmInstall() {
 	}
 }
 
+// commandsOf is what a block may show a command in: its code, or the code spans of its prose.
+func commandsOf(b block) string {
+	if b.kind == code {
+		return b.content
+	}
+	spans := strings.Split(string(b.prose.text), "`")
+	var lines []string
+	for i := 1; i < len(spans)-1; i += 2 {
+		lines = append(lines, strings.Join(strings.Fields(spans[i]), " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// declares reports whether a line of a manifest that a document shows wants the
+// distribution: "serde = ", "gem 'rack'", "<artifactId>gson</artifactId>".
+func declares(line string, d dossier.Distribution) bool {
+	line, name := strings.TrimSpace(line), d.Identifier
+	switch d.Method {
+	case "cargo":
+		key, _, ok := strings.Cut(line, "=")
+		return ok && strings.TrimSpace(key) == name
+	case "gem":
+		return strings.HasPrefix(line, `gem "`+name+`"`) || strings.HasPrefix(line, "gem '"+name+"'")
+	case "composer":
+		return strings.HasPrefix(line, `"`+name+`":`)
+	case "maven":
+		group, artifact, _ := strings.Cut(name, ":")
+		return strings.Contains(line, "<artifactId>"+artifact+"</artifactId>") || strings.Contains(line, group+":"+artifact+":")
+	case "nuget":
+		return strings.Contains(line, `<PackageReference Include="`+name+`"`)
+	}
+	return false
+}
+
 var installVerb = lazyregexp.New(`(?i)\b(install|add|get|require|i)\b`)
 
-// showsInstall reports whether a line of code installs the distribution.
+// showsInstall reports whether a line of code installs the distribution, or declares
+// that it is wanted.
 func showsInstall(content string, d dossier.Distribution) bool {
 	for line := range strings.Lines(content) {
+		if declares(line, d) {
+			return true
+		}
 		if installVerb.MatchString(line) {
 			for _, word := range strings.Fields(line) {
 				word = strings.Trim(word, `"'`)

@@ -31,8 +31,10 @@ func (g *gatherer) positioning() {
 			break
 		}
 	}
-	if opening == nil && len(g.firstLines) > 0 {
-		opening = g.firstLines[0]
+	for _, claim := range g.firstLines {
+		if opening == nil && claim.Kind == kindFeature { // what it needs, or does not, says not what it is
+			opening = claim
+		}
 	}
 	if p.Tagline.Value == "" {
 		p.Tagline = g.slogan()

@@ -51,6 +51,16 @@ func (s docSection) title() string {
 	return s.headings[len(s.headings)-1].title
 }
 
+// named is the title with the heading above in front where it says nothing by itself.
+func (s docSection) named() string {
+	if n := len(s.headings); n > 1 && nameless.MatchString(s.title()) {
+		return s.headings[n-2].title + ": " + lowerFirst(s.title())
+	}
+	return s.title()
+}
+
+var nameless = lazyregexp.New(`(?i)^\W*(examples?|notes?|details|usage|syntax|summary|overview|introduction|description|parameters|options|remarks|basics)\W*$`)
+
 func sectionsOf(doc document) []docSection {
 	var sections []docSection
 	line := -1
@@ -90,7 +100,7 @@ func (g *gatherer) workflow(doc document, s docSection, candidates []string) {
 	if s.intro && !s.code || !s.intro && (installHeading.MatchString(s.title()) || compatibilityHeading.MatchString(s.title())) {
 		return
 	}
-	w := dossier.Workflow{Tag: tag, Title: s.title(), ClaimIDs: []string{}, SnippetTags: []string{}}
+	w := dossier.Workflow{Tag: tag, Title: s.named(), ClaimIDs: []string{}, SnippetTags: []string{}}
 	for _, id := range candidates {
 		for _, at := range g.claims.get(id).Citations {
 			if !s.intro && at.Path == doc.path && at.StartLine >= s.start && at.EndLine <= s.end && !slices.Contains(w.ClaimIDs, id) {
