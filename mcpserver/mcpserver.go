@@ -38,6 +38,8 @@ type Options struct {
 	Guard        *guard.Guard
 	Resources    tool.Resources // nil: none
 	Handles      tool.Handles   // nil: every call is answered with its result
+	Prompts      []tool.Prompt  // they lead to tools that change something: left out with ReadOnly
+	Complete     tool.Completer // nil: nothing is completed
 	Secret       string         // what its one client must show; empty: nothing
 	Log          *slog.Logger
 }
@@ -58,6 +60,15 @@ func New(o Options) *mcp.Server {
 		Instructions: o.Instructions, Logger: o.Log,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, InitializedHandler: s.timeSession,
 	}
+	if o.ReadOnly {
+		s.o.Prompts = nil
+	}
+	if len(s.o.Prompts) > 0 {
+		opts.Capabilities.Prompts = &mcp.PromptCapabilities{}
+	}
+	if o.Complete != nil {
+		opts.CompletionHandler = s.complete
+	}
 	if o.Handles != nil {
 		handles.Declare(opts.Capabilities)
 	}
@@ -77,6 +88,7 @@ func New(o Options) *mcp.Server {
 		f.updated = m.ResourceUpdated
 		s.offerResources(m)
 	}
+	s.offerPrompts(m)
 	if o.Handles != nil {
 		handles.Offer(m, s.handle)
 	}

@@ -103,6 +103,9 @@ func (a *app) offer(names []string, readOnly bool) (*mcp.Server, error) {
 			o.Name = set.name
 		}
 	}
+	if slices.Contains(names, launchtools.Toolset) {
+		o.Prompts, o.Complete = launchtools.Prompts(), launchtools.Completer(a.launches)
+	}
 	o.Tools = distinct(slices.DeleteFunc(o.Tools, func(t tool.Tool) bool { return a.cfg.off(t.Spec) }))
 	if resources != nil {
 		o.Resources = tool.Join(resources...)
