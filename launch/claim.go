@@ -47,7 +47,9 @@ func (j *job) claim(ctx context.Context) (release func(), err error) {
 	if err != nil {
 		return nil, errors.Join(err, lease.Release())
 	}
-	j.workers = &workers{git: j.workers.git.Leasing(lease), schemas: j.workers.schemas}
+	own := *j.workers
+	own.git = own.git.Leasing(lease)
+	j.workers = &own
 	return func() { lease.Release() }, nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/launch/dossier"
 	"github.com/gantry-run/gantry/launch/model"
 	"github.com/gantry-run/gantry/launch/model/reword"
@@ -104,23 +103,16 @@ func (j *job) reword(ctx context.Context, in pages.DraftInput, section string, d
 		return err
 	}
 	defer func() { err = errors.Join(err, leave()) }()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	results := make([]reworded, len(drafts))
+	results, failures := make([]reworded, len(drafts)), make([]error, len(drafts))
 	var all sync.WaitGroup
 	for i, d := range drafts {
-		all.Go(func() {
-			var err error
-			if results[i], err = j.rewordPage(ctx, session, in, d); err != nil {
-				cancel(err)
-			}
-		})
+		all.Go(func() { results[i], failures[i] = j.rewordPage(ctx, session, in, d) })
 	}
 	all.Wait()
-	if err := context.Cause(ctx); err != nil {
-		return fault.From(err)
-	}
 	for i, r := range results {
+		if failures[i] != nil {
+			return failures[i]
+		}
 		drafts[i].Content = r.content
 	}
 	name := "model_" + section + ".md"

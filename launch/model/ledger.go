@@ -62,8 +62,7 @@ func (s *Session) begin(key string, tokens int64) (call string, err error) {
 		return "", fault.New(fault.ModelCallsExceeded, "the run has made %d model calls, which is its budget", l.Calls).
 			WithHint("Start a run with a larger budgets.max_llm_calls; what was answered is not asked again.")
 	case l.Input+l.Output >= s.o.TokenBudget:
-		return "", fault.New(fault.ModelTokensExceeded, "the run has used %d model tokens of its budget of %d", l.Input+l.Output, s.o.TokenBudget).
-			WithHint("Start a run with a larger budgets.max_llm_tokens; what was answered is not asked again.")
+		return "", s.tokensExceeded()
 	}
 	l.Calls++
 	call = fmt.Sprintf("llm-%s-%d", key[:16], l.Calls)
@@ -71,12 +70,25 @@ func (s *Session) begin(key string, tokens int64) (call string, err error) {
 	return call, l.write(s.folder)
 }
 
-// end records what a call cost. A call that failed cost nothing that is known of.
+func (s *Session) tokensExceeded() error {
+	return fault.New(fault.ModelTokensExceeded, "the run has used %d model tokens of its budget of %d", s.ledger.Input+s.ledger.Output, s.o.TokenBudget).
+		WithHint("Start a run with a larger budgets.max_llm_tokens; what was answered is not asked again.")
+}
+
+// end records what a call cost. A call that failed cost nothing that is known of. One that
+// cost more than was left ends the run: requests that are sent side by side are counted
+// when they are answered, and the sum does not depend on their order.
 func (s *Session) end(call string, usage runs.ModelTokens) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.ledger.Open, call)
 	s.ledger.Input += usage.Input
 	s.ledger.Output += usage.Output
-	return s.ledger.write(s.folder)
+	if err := s.ledger.write(s.folder); err != nil {
+		return err
+	}
+	if s.ledger.Input+s.ledger.Output > s.o.TokenBudget {
+		return s.tokensExceeded()
+	}
+	return nil
 }

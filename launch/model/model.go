@@ -128,7 +128,7 @@ type Unanswered struct{ Why string }
 
 func (u *Unanswered) Error() string { return u.Why }
 
-// settled reports whether the error is one that the run must not go on with.
+// refused is the fault of an endpoint that would refuse every request.
 func refused(at Endpoint, status int, why string) error {
 	return fault.New(fault.ModelRefused, "the model endpoint refused the request: HTTP %d: %s", status, why).
 		WithHint("Check llm.api_base_url, llm.model and the key in the variable that llm.api_key_env names, then launch_resume the run.").

@@ -330,7 +330,7 @@ func TestACallThatWasCutShortIsPaid(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(w.options.Run, "work"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	ledger := `{"calls": 1, "input_tokens": 0, "output_tokens": 0, "open": {"llm-x-1": 99990}}`
+	ledger := `{"calls": 1, "input_tokens": 0, "output_tokens": 0, "open": {"llm-x-1": 99950}}`
 	if err := os.WriteFile(filepath.Join(w.options.Run, "work", "llm_ledger.json"), []byte(ledger), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func TestACallThatWasCutShortIsPaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.ask(s, "two"); !fault.Is(err, fault.ModelTokensExceeded) {
-		t.Errorf("got %v", err)
+		t.Errorf("what was open is not counted: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(w.options.Run, "work", "llm_ledger.json"), []byte(`{"calls"`), 0o600); err != nil {
 		t.Fatal(err)
