@@ -114,6 +114,7 @@ func (c *cli) open(u use) (*app, error) {
 	handOff := new(jobs.HandOff)
 	workers := launch.Workers(launch.WorkerOptions{
 		Git: g, Egress: c.config.Launch.policy(c.env), Offline: c.config.Launch.offline(c.env), Version: version, Env: c.env,
+		Models: filepath.Join(c.config.StateDir, "llm_cache"), Redact: a.redactor.String,
 	})
 	workers[jobs.WorkerName] = jobs.Worker(jobs.WorkerOptions{Store: a.store, Supervisor: a.supervisor, HandOff: handOff})
 	talk, err := a.sessionOptions()
