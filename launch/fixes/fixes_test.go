@@ -61,7 +61,7 @@ func TestFixesRepairTheirIssues(t *testing.T) {
 			for _, f := range c.Archive.Files {
 				if name, ok := strings.CutPrefix(f.Name, "after/"); ok {
 					want[name] = string(f.Data)
-				} else if _, seen := want[name]; !seen && !strings.HasPrefix(f.Name, "artifacts/") && !strings.HasPrefix(f.Name, "repo/") && !strings.HasPrefix(f.Name, "before/") {
+				} else if _, seen := want[name]; !seen && !strings.HasPrefix(f.Name, "artifacts/") && !strings.HasPrefix(f.Name, "repo/") && !strings.HasPrefix(f.Name, "bin/") && !strings.HasPrefix(f.Name, "before/") {
 					want[f.Name] = string(f.Data)
 				}
 			}

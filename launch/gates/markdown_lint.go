@@ -32,9 +32,14 @@ func markdownLintGate() Gate {
 	}
 }
 
-// LintProblem is one place that breaks a rule, and the text that belongs there.
+// LintProblem is one break of a rule, and what to write instead.
 type LintProblem struct {
 	Issue dossier.Issue
+	Edits []LintEdit // by place
+}
+
+// LintEdit puts a text in the place of some bytes of the page.
+type LintEdit struct {
 	Start int // offset in the page
 	End   int
 	Text  string
@@ -54,15 +59,18 @@ type linter struct {
 	found []LintProblem
 }
 
-func (l *linter) add(code string, start, end int, text, fix, format string, args ...any) {
+func (l *linter) add(code string, edits []LintEdit, fix, format string, args ...any) {
 	l.found = append(l.found, LintProblem{
-		Issue: issue("markdown_lint", code, dossier.Error, l.p.Path, l.p.Line(start), fix, format, args...),
-		Start: start, End: end, Text: text,
+		Issue: issue("markdown_lint", code, dossier.Error, l.p.Path, l.p.Line(edits[0].Start), fix, format, args...), Edits: edits,
 	})
 }
 
 func (l *linter) rule(start, end int, text, format string, args ...any) {
-	l.add(MarkdownLintError, start, end, text, "Let launch_fix_next tidy the line, or do as the rule says.", format, args...)
+	l.rules([]LintEdit{{start, end, text}}, format, args...)
+}
+
+func (l *linter) rules(edits []LintEdit, format string, args ...any) {
+	l.add(MarkdownLintError, edits, "Let launch_fix_next tidy the line, or do as the rule says.", format, args...)
 }
 
 var (
@@ -87,8 +95,12 @@ func (l *linter) lines() {
 		} else {
 			blank = 0
 		}
-		if blank > 1 {
+		switch {
+		case blank == 2:
 			l.rule(start, at, "", "MD012: more than one blank line in a row")
+			continue
+		case blank > 2:
+			l.found[len(l.found)-1].Edits[0].End = at
 			continue
 		}
 		l.line(start, text)
@@ -103,8 +115,14 @@ func (l *linter) line(start int, text string) {
 	if spaces := text[len(trimmed):]; spaces != "" && (spaces != "  " || trimmed == "") {
 		l.rule(start+len(trimmed), start+len(text), "", "MD009: space at the end of the line %s", quote(text))
 	}
-	if i := strings.IndexByte(trimmed, '\t'); i >= 0 && !l.inCode(start+i, start+i+1) {
-		l.rule(start+i, start+i+1, "    ", "MD010: a tab in the line %s", quote(trimmed))
+	var tabs []LintEdit
+	for i := range len(trimmed) {
+		if trimmed[i] == '\t' && !l.p.InCode(start+i) {
+			tabs = append(tabs, LintEdit{start + i, start + i + 1, "    "})
+		}
+	}
+	if len(tabs) > 0 {
+		l.rules(tabs, "MD010: a tab in the line %s", quote(trimmed))
 	}
 	if noSpaceAfterHash.MatchString(trimmed) {
 		n := len(trimmed) - len(strings.TrimLeft(trimmed, "#"))
@@ -127,15 +145,33 @@ func (l *linter) inCode(start, end int) bool {
 // not it stands in the body.
 func (l *linter) headings() {
 	level := 1
-	for _, h := range l.p.Headings {
-		if h.Level > level+1 {
-			if start, n, ok := l.marks(h); ok {
-				l.add(MarkdownHeadingOrder, start, start+n, strings.Repeat("#", level+1), "Make it a heading of the next level.",
-					"MD001: the heading %s is of level %d, the one above it of level %d", quote(h.Text), h.Level, level)
-			}
+	for i, h := range l.p.Headings {
+		if edits := l.raise(i, h.Level-level-1); len(edits) > 0 {
+			l.add(MarkdownHeadingOrder, edits, "Make it a heading of the next level.",
+				"MD001: the heading %s is of level %d, the one above it of level %d", quote(h.Text), h.Level, level)
 		}
 		level = h.Level
 	}
+}
+
+// raise returns the edits that bring a heading and what is below it up by some
+// levels; none for a heading that is written without number signs.
+func (l *linter) raise(at, by int) (edits []LintEdit) {
+	if by < 1 {
+		return nil
+	}
+	top := l.p.Headings[at].Level
+	for i, h := range l.p.Headings[at:] {
+		if i > 0 && h.Level <= top {
+			break
+		}
+		if start, n, ok := l.marks(h); ok {
+			edits = append(edits, LintEdit{start, start + n, strings.Repeat("#", n-by)})
+		} else if i == 0 {
+			return nil
+		}
+	}
+	return edits
 }
 
 // marks returns where the number signs of a heading stand. One that is underlined
@@ -160,7 +196,7 @@ func (l *linter) images() {
 			continue
 		}
 		start := link.Start + at + 1
-		l.add(MarkdownAltMissing, start, start+len(link.Text), AltText(link.Dest), "Say in a few words what the picture shows.",
+		l.add(MarkdownAltMissing, []LintEdit{{start, start + len(link.Text), AltText(link.Dest)}}, "Say in a few words what the picture shows.",
 			"MD045: the image %s has no text", quote(link.Dest))
 	}
 }
@@ -169,7 +205,7 @@ func (l *linter) images() {
 func AltText(dest string) string {
 	dest, _, _ = strings.Cut(dest, "?")
 	base := strings.TrimSuffix(path.Base(dest), path.Ext(dest))
-	words := strings.FieldsFunc(base, func(r rune) bool { return strings.ContainsRune("-_ .[]", r) })
+	words := strings.FieldsFunc(base, func(r rune) bool { return strings.ContainsRune("-_ .[]/", r) })
 	if len(words) == 0 {
 		return "image"
 	}

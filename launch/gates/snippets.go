@@ -28,7 +28,9 @@ func runSnippets(ctx context.Context, in *Input) (Outcome, error) {
 	var out Outcome
 	_, err = in.changedPages(ctx, func(p *page.Page) {
 		out.Checked += len(p.Fences)
-		out.Issues = append(out.Issues, fresh(in, p, known.checkAll, itself)...)
+		for _, f := range fresh(in, p, known.checkAll, func(s SnippetProblem) dossier.Issue { return s.Issue }) {
+			out.Issues = append(out.Issues, f.Issue)
+		}
 	}, nil)
 	return out, err
 }
@@ -75,28 +77,51 @@ func (k *knownCode) addLines(texts ...string) {
 	}
 }
 
-func (k *knownCode) checkAll(p *page.Page) []dossier.Issue {
-	var found []dossier.Issue
+// SnippetProblem is what is wrong with one code block.
+type SnippetProblem struct {
+	Issue   dossier.Issue
+	Fence   page.Fence
+	Snippet dossier.Snippet // the one that the block shows or names; the zero value if there is none
+}
+
+// SnippetProblems returns what is wrong with the code blocks of the page, by line.
+func SnippetProblems(in *Input, p *page.Page) ([]SnippetProblem, error) {
+	known, err := newKnownCode(in)
+	if err != nil {
+		return nil, err
+	}
+	return known.checkAll(p), nil
+}
+
+func (k *knownCode) checkAll(p *page.Page) []SnippetProblem {
+	var found []SnippetProblem
 	for _, f := range p.Fences {
-		if strings.TrimSpace(f.Content) != "" {
-			found = append(found, k.check(p.Path, f)...)
+		if strings.TrimSpace(f.Content) == "" {
+			continue
+		}
+		if problem := k.check(p.Path, f); problem != nil {
+			problem.Fence = f
+			found = append(found, *problem)
 		}
 	}
 	return found
 }
 
-func (k *knownCode) check(path string, f page.Fence) []dossier.Issue {
-	one := func(code, severity, fix, format string, args ...any) []dossier.Issue {
-		return []dossier.Issue{issue("snippets", code, severity, path, f.Line, fix, format, args...)}
+func (k *knownCode) check(path string, f page.Fence) *SnippetProblem {
+	var snippet dossier.Snippet
+	var ok bool
+	one := func(code, severity, fix, format string, args ...any) *SnippetProblem {
+		return &SnippetProblem{Issue: issue("snippets", code, severity, path, f.Line, fix, format, args...), Snippet: snippet}
 	}
 	f.Content = page.UnescapeHugo(f.Content)
-	snippet, ok := k.byContent[trimCode(f.Content)]
+	snippet, ok = k.byContent[trimCode(f.Content)]
 	if named, known := k.byID[f.SnippetID]; f.SnippetID != "" {
 		switch {
 		case !known:
 			return one(SnippetNotInCatalog, dossier.Error, "Name a snippet of snippet_catalog.json.",
 				"there is no snippet %s", quote(f.SnippetID))
 		case trimCode(named.Content) != trimCode(f.Content):
+			snippet = named
 			return one(SnippetNotInCatalog, dossier.Error, "Show the snippet as the catalogue has it.",
 				"the code block differs from snippet %s", f.SnippetID)
 		}
