@@ -54,7 +54,7 @@ func Metrics() []Metric {
 		{"gantry.journal.append.duration", Histogram, "s", []attribute.Key{keyKind},
 			"Time to append to a journal, its sync included.", appendBuckets()},
 		{"gantry.agent.tokens", Counter, "{token}", []attribute.Key{keyExecutor, keyTokenType},
-			"Tokens that agents' turns used, as their command lines report them.", nil},
+			"Tokens that agents' turns used, as their command lines report them, and those of calls to models (MODEL).", nil},
 	}
 }
 

@@ -79,6 +79,10 @@ func (f *runFold) apply(e runs.Event) {
 		f.item(e)
 	case runs.GateRunFinished:
 		f.gate(e, payload[runs.GateRun](e))
+	case runs.LLMCallFinished:
+		f.modelAnswered(e, payload[runs.ModelAnswer](e))
+	case runs.LLMCallFailed:
+		f.modelFailed(e, payload[runs.ModelFailure](e))
 	case runs.ArtifactWritten:
 		f.counts.Artifacts++
 	case runs.IssueOpened:
