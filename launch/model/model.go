@@ -126,6 +126,7 @@ func hash(text string) string {
 // configuration: who asked does without.
 type Unanswered struct{ Why string }
 
+// Error returns Why.
 func (u *Unanswered) Error() string { return u.Why }
 
 // refused is the fault of an endpoint that would refuse every request.

@@ -83,6 +83,7 @@ func Prompt(p Page) ([]model.Message, error) {
 // Refusal says why an answer is not the page.
 type Refusal struct{ Why string }
 
+// Error returns Why.
 func (r *Refusal) Error() string { return r.Why }
 
 // Accept returns the page with the answer as its text. The error is a *Refusal for an
