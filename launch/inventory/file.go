@@ -23,6 +23,9 @@ const (
 	headBytes = 8000    // what git looks at to tell binary from text
 	readLimit = 1 << 20 // the largest manifest or document that is parsed
 	copyChunk = 128 << 10
+
+	lfsPointer    = "version https://git-lfs.github.com/spec/"
+	maxLFSPointer = 1024 // bytes, by the specification
 )
 
 var errTooLarge = errors.New("larger than 1 MiB")
@@ -62,6 +65,9 @@ func (t *tree) dropUnreadable(errs []error) {
 		switch {
 		case errors.Is(errs[i], errNotRegular):
 			t.skip(file.Path, skipSpecial)
+			continue
+		case errors.Is(errs[i], errLFS):
+			t.skip(file.Path, skipLFS)
 			continue
 		case errs[i] != nil:
 			t.skip(file.Path, skipUnreadable)
@@ -111,6 +117,9 @@ func (t *tree) readFile(ctx context.Context, i int, buf []byte) error {
 	}
 	file.SHA256 = hex.EncodeToString(content.Sum(nil))
 	t.hashes[i] = hex.EncodeToString(named.Sum(nil))
+	if file.Size < maxLFSPointer && bytes.HasPrefix(head, []byte(lfsPointer)) {
+		return errLFS
+	}
 	file.Binary = bytes.IndexByte(head, 0) >= 0
 	if !file.Binary {
 		file.Language = languageOf(file.Path, head)

@@ -4,8 +4,8 @@
 //
 // It reads a checked-out work tree and nothing else: no git, no network, no
 // process. Everything goes through one [os.Root], so no name in the tree, however
-// hostile, reaches a file outside it. Symbolic links, submodules, devices and
-// pipes are not opened but listed as skipped with the reason; a broken manifest
+// hostile, reaches a file outside it. Symbolic links, submodules, devices,
+// pipes and pointers of Git LFS are not read but listed as skipped with the reason; a broken manifest
 // is kept with its error and stops nothing. Files are streamed, so memory does
 // not grow with them.
 //

@@ -142,6 +142,7 @@ func TestHostileEntriesAreSkippedWithTheReason(t *testing.T) {
 	dir := write(t, map[string]string{
 		".git/config": "secret", "ok.txt": "x", "sub/module/.git": "gitdir: ../x", "sub/module/f.go": "package f", "locked.txt": "x",
 		".gitmodules": "[submodule \"e\"]\n\tpath = ext/empty\n", "ext/empty/placeholder": "x", "deep/.gitignore": "**/**",
+		"logo.md": "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("a", 64) + "\nsize 12345\n",
 	})
 	links := map[string]string{"passwd": "/etc/passwd", "loop": "loop", "up": "..", "deep/self": "../deep", "inside": filepath.Join(dir, "ok.txt"), "dangling": "nowhere"}
 	for name, target := range links {
@@ -154,7 +155,7 @@ func TestHostileEntriesAreSkippedWithTheReason(t *testing.T) {
 	}
 	want := []dossier.SkippedPath{
 		{Path: "dangling", Reason: "symlink"}, {Path: "deep/self", Reason: "symlink"}, {Path: "ext/empty", Reason: "submodule"},
-		{Path: "inside", Reason: "symlink"}, {Path: "loop", Reason: "symlink"}, {Path: "passwd", Reason: "symlink"},
+		{Path: "inside", Reason: "symlink"}, {Path: "logo.md", Reason: "lfs_pointer"}, {Path: "loop", Reason: "symlink"}, {Path: "passwd", Reason: "symlink"},
 		{Path: "pipe", Reason: "special_file"}, {Path: "sub/module", Reason: "submodule"}, {Path: "up", Reason: "symlink"},
 	}
 	if runtime.GOOS == "linux" { // other file systems refuse such a name

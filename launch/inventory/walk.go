@@ -23,6 +23,7 @@ const (
 	skipSpecial    = "special_file"
 	skipUnreadable = "unreadable"
 	skipNotUTF8    = "name_not_utf8"
+	skipLFS        = "lfs_pointer" // the content is on another server
 )
 
 // tree is one work tree while it is being scanned.
@@ -139,4 +140,7 @@ func printable(name string) string {
 	return b.String()
 }
 
-var errNotRegular = errors.New("not a regular file")
+var (
+	errNotRegular = errors.New("not a regular file")
+	errLFS        = errors.New("a pointer of Git LFS")
+)
