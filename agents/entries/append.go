@@ -88,7 +88,8 @@ func (a *Appender) Sync() error {
 // Close ends the appending. Entries that were appended stay, without Sync unless the
 // power goes.
 func (a *Appender) Close() error {
-	err := a.data.Close()
+	// A process that is being started beside this holds the file open for a moment.
+	err := errors.Join(syscall.Flock(int(a.data.Fd()), syscall.LOCK_UN), a.data.Close())
 	if a.index != nil {
 		err = errors.Join(err, a.index.Close())
 	}

@@ -170,7 +170,7 @@ func (f *Front) body(w http.ResponseWriter, r *http.Request) *refusal {
 	case errors.As(err, &large):
 		return f.tooLarge()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return refuse(http.StatusRequestTimeout, fault.Retry(fault.InvalidInput, "the body did not arrive in time")).close()
+		return refuse(http.StatusRequestTimeout, fault.New(fault.InvalidInput, "the body did not arrive in time")).close()
 	case err != nil:
 		return refuse(http.StatusBadRequest, fault.New(fault.InvalidInput, "the body is cut off or malformed")).close()
 	}
