@@ -222,6 +222,39 @@ func TestWhatPassesIsTriedAgainAndThenElsewhere(t *testing.T) {
 	}
 }
 
+// Some models take neither a temperature nor max_tokens, and say which.
+func TestAModelThatTakesLessIsAskedWithLess(t *testing.T) {
+	t.Parallel()
+	unsupported := func(param string) reply {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(400)
+			fmt.Fprintf(w, `{"error":{"message":"Unsupported","param":%q,"code":"unsupported_parameter"}}`, param)
+		}
+	}
+	e := endpoint(unsupported("max_tokens"), unsupported("temperature"), says("a"))
+	w := newWorld(t, e)
+	s := w.open()
+	for _, q := range []string{"one", "two"} {
+		if got, err := w.ask(s, q); err != nil || got.Text != "a" {
+			t.Fatal(got, err)
+		}
+	}
+	if last := e.requests[len(e.requests)-1]; len(e.requests) != 4 || len(w.waits) != 0 || strings.Contains(last, `"max_tokens"`) ||
+		!strings.Contains(last, `"max_completion_tokens":100`) || strings.Contains(last, "temperature") {
+		t.Errorf("%d requests, waited %v, the last was %s", len(e.requests), w.waits, last)
+	}
+	e = endpoint(unsupported("messages"))
+	w = newWorld(t, e)
+	if _, err := w.ask(w.open(), "one"); err == nil || e.count() != 1 {
+		t.Errorf("what cannot be left out: %v, %d requests", err, e.count())
+	}
+	e = endpoint(unsupported("max_tokens"))
+	w = newWorld(t, e)
+	if _, err := w.ask(w.open(), "one"); err == nil || e.count() != 2 {
+		t.Errorf("one that is never content: %v, %d requests", err, e.count())
+	}
+}
+
 func TestAnEndpointThatIsDownIsNotWaitedForAgain(t *testing.T) {
 	t.Parallel()
 	e := endpoint(fails(500))

@@ -39,8 +39,9 @@ type caller struct {
 	agent string
 	http  *http.Client
 
-	mu   sync.Mutex
-	down bool // it failed as often as it may: from now on it has one try
+	mu      sync.Mutex
+	down    bool            // it failed as often as it may: from now on it has one try
+	without map[string]bool // members of a request that its model does not take
 }
 
 // Open opens a session. An endpoint that the program's configuration does not list is
@@ -180,7 +181,11 @@ func (s *Session) insist(ctx context.Context, q question, tell func(runs.Draft))
 	for try := 1; ; try++ {
 		a, err := s.once(ctx, q, tell)
 		var f *failure
-		if !errors.As(err, &f) || !f.passing {
+		switch {
+		case errors.As(err, &f) && f.param != "" && q.caller.adapt(f.param):
+			try-- // it says what it wants instead
+			continue
+		case f == nil || !f.passing:
 			return a, err
 		}
 		if try >= tries || q.caller.isDown() {

@@ -28,6 +28,7 @@ type failure struct {
 	passing bool          // it may go another time
 	after   time.Duration // that the endpoint asked to wait; 0: it did not say
 	blocked error         // the fault of a request that may not be sent
+	param   string        // the member of the request that the model does not take
 }
 
 func (f *failure) Error() string { return f.why }
@@ -46,9 +47,56 @@ type completion struct {
 	} `json:"usage"`
 }
 
+// wire is a request as the endpoint takes it. Models differ in which members they take,
+// and say so when they get one that they do not.
+type wire struct {
+	Model               string    `json:"model"`
+	Messages            []Message `json:"messages"`
+	Temperature         *float64  `json:"temperature,omitempty"`
+	TopP                *float64  `json:"top_p,omitempty"`
+	MaxTokens           int       `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int       `json:"max_completion_tokens,omitempty"`
+}
+
+func (c *caller) wire(r request) wire {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w := wire{Model: r.Model, Messages: r.Messages}
+	if !c.without["temperature"] {
+		w.Temperature = &r.Temperature
+	}
+	if !c.without["top_p"] {
+		w.TopP = r.TopP
+	}
+	if c.without["max_tokens"] {
+		w.MaxCompletionTokens = r.MaxTokens
+	} else {
+		w.MaxTokens = r.MaxTokens
+	}
+	return w
+}
+
+// adapt leaves a member out of the requests from now on, and reports whether that is
+// possible and new.
+func (c *caller) adapt(param string) bool {
+	switch param {
+	case "temperature", "top_p", "max_tokens":
+	default:
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.without[param]
+	if c.without == nil {
+		c.without = map[string]bool{}
+	}
+	c.without[param] = true
+	return !known
+}
+
 // post sends a request once. The error is a *failure.
 func (c *caller) post(ctx context.Context, r request) (Answer, error) {
-	body, err := json.Marshal(r)
+	body, err := json.Marshal(c.wire(r))
 	if err != nil {
 		return Answer{}, &failure{class: "malformed", why: "the request cannot be encoded"}
 	}
@@ -136,8 +184,12 @@ func lastOf(err error) string {
 // refusal is the failure of a request whose answer is an error.
 func (c *caller) refusal(resp *http.Response, raw []byte) *failure {
 	f := &failure{class: "refused", status: resp.StatusCode, why: fmt.Sprintf("HTTP %d", resp.StatusCode)}
-	if said := saidWhy(raw); said != "" {
+	said, param := saidWhy(raw)
+	if said != "" {
 		f.why += ": " + said
+	}
+	if resp.StatusCode == http.StatusBadRequest {
+		f.param = param
 	}
 	switch {
 	case resp.StatusCode == http.StatusTooManyRequests:
@@ -149,17 +201,23 @@ func (c *caller) refusal(resp *http.Response, raw []byte) *failure {
 	return f
 }
 
-// saidWhy is the message of an error body, in one short line.
-func saidWhy(raw []byte) string {
+// saidWhy is the message of an error body, in one short line, and the member of the
+// request that it complains of.
+func saidWhy(raw []byte) (message, param string) {
 	var body struct {
 		Error struct {
 			Message string `json:"message"`
+			Param   string `json:"param"`
+			Code    any    `json:"code"`
 		} `json:"error"`
 	}
 	if json.Unmarshal(raw, &body) != nil {
-		return ""
+		return "", ""
 	}
-	return clip(strings.Join(strings.Fields(body.Error.Message), " "), 200)
+	if code, _ := body.Error.Code.(string); strings.HasPrefix(code, "unsupported_") {
+		param = body.Error.Param
+	}
+	return clip(strings.Join(strings.Fields(body.Error.Message), " "), 200), param
 }
 
 // retryAfter reads the header: seconds, or a date, which is held against the answer's own.
