@@ -36,6 +36,8 @@ type peer struct {
 	in  io.WriteCloser
 	err *lockedBuffer
 
+	caps map[string]any // what the client can do, in the revision without a handshake
+
 	mu      sync.Mutex
 	next    int
 	waiting map[string]chan answer
@@ -195,7 +197,7 @@ func (p *peer) begin(method string, params map[string]any) <-chan answer {
 			params = map[string]any{}
 		}
 		params["_meta"] = map[string]any{
-			"io.modelcontextprotocol/protocolVersion": stateless, "io.modelcontextprotocol/clientCapabilities": map[string]any{},
+			"io.modelcontextprotocol/protocolVersion": stateless, "io.modelcontextprotocol/clientCapabilities": p.capabilities(),
 			"io.modelcontextprotocol/clientInfo": map[string]string{"name": "peer", "version": "1"},
 		}
 	}
@@ -209,6 +211,13 @@ func (p *peer) begin(method string, params map[string]any) <-chan answer {
 	c := p.expect(id)
 	p.line(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + string(raw) + `}`)
 	return c
+}
+
+func (p *peer) capabilities() map[string]any {
+	if p.caps == nil {
+		return map[string]any{}
+	}
+	return p.caps
 }
 
 // wait waits for an answer.

@@ -111,7 +111,7 @@ func (v visit) post(ctx context.Context, method string, params map[string]any) *
 		params = map[string]any{}
 	}
 	params["_meta"] = map[string]any{
-		"io.modelcontextprotocol/protocolVersion": stateless, "io.modelcontextprotocol/clientCapabilities": map[string]any{},
+		"io.modelcontextprotocol/protocolVersion": stateless, "io.modelcontextprotocol/clientCapabilities": v.capabilities(),
 		"io.modelcontextprotocol/clientInfo": map[string]string{"name": "visitor", "version": "1"},
 	}
 	raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 7, "method": method, "params": params})
@@ -127,7 +127,7 @@ func (v visit) post(ctx context.Context, method string, params map[string]any) *
 	h.Set("Accept", "application/json, text/event-stream")
 	h.Set("MCP-Protocol-Version", stateless)
 	h.Set("Mcp-Method", method)
-	for _, key := range []string{"name", "uri"} {
+	for _, key := range []string{"name", "uri", "taskId"} {
 		if name, ok := params[key].(string); ok {
 			h.Set("Mcp-Name", name)
 		}
