@@ -57,7 +57,7 @@ func (w *workers) fixNext(ctx context.Context, j *job) (runs.Result, error) {
 		return w.unfixed(out, fault.New(fault.FixExhausted, "issue %s was fixed %d times and is still there", issue.ID, out.Attempts[issue.ID])), nil
 	}
 	out.Attempts[issue.ID]++
-	applied, err := w.fix(ctx, j, issue)
+	applied, err := w.fix(ctx, j, report, issue)
 	if err != nil {
 		f := fault.From(err)
 		if f.Code == fault.Internal || f.Code == fault.Cancelled || f.Code == fault.ToolTimeout {
@@ -86,10 +86,12 @@ type intent struct {
 	WorkItem string              `json:"work_item_id"`
 	Bundle   dossier.PatchBundle `json:"bundle"`
 	Result   patch.Result        `json:"result"`
+	Before   []patch.File        `json:"before"` // the files that it changes, as they were
 }
 
 // fix applies the patches of the issue's fix and returns those that change something.
-func (w *workers) fix(ctx context.Context, j *job, issue dossier.Issue) ([]string, error) {
+// A fix that makes another gate worse is undone.
+func (w *workers) fix(ctx context.Context, j *job, report dossier.ValidationReport, issue dossier.Issue) ([]string, error) {
 	in, done, err := w.gateInput(ctx, j.try.Dir, j.view, j.cfg, j.folder)
 	if err != nil {
 		return nil, err
@@ -104,8 +106,18 @@ func (w *workers) fix(ctx context.Context, j *job, issue dossier.Issue) ([]strin
 	if _, err := patch.Apply(in.Site, in.Context.AllowedPaths, will.Bundle, j.cfg.Budgets); err != nil {
 		return nil, err
 	}
+	worse, err := j.harm(ctx, in, report, issue, will)
+	if err != nil {
+		return nil, err
+	}
 	name := "fix_" + issue.ID + ".md"
-	return will.Result.Applied, j.file(name, "reports/"+name, "", fixReport(issue, will.Bundle, will.Result))
+	if err := j.file(name, "reports/"+name, "", fixReport(issue, will.Bundle, will.Result, worse)); err != nil {
+		return nil, err
+	}
+	if worse != "" {
+		return nil, fault.New(fault.FixUndone, "the fix of issue %s was undone: %s", issue.ID, worse)
+	}
+	return will.Result.Applied, nil
 }
 
 // intend plans the fix and writes down what it will do.
@@ -122,6 +134,13 @@ func (j *job) intend(ctx context.Context, in *gates.Input, issue dossier.Issue) 
 	}
 	if len(will.Result.Applied) == 0 {
 		return intent{}, fault.New(fault.FixNoOp, "the fix of issue %s changes nothing", issue.ID)
+	}
+	for _, c := range will.Result.Changes {
+		raw, err := in.Site.ReadFile(c.Path)
+		if err != nil {
+			return intent{}, fault.New(fault.Internal, "cannot read %s of the site", c.Path).Because(err)
+		}
+		will.Before = append(will.Before, patch.File{Path: c.Path, Content: raw})
 	}
 	raw, err := dossier.Encode(will)
 	if err != nil {
@@ -141,10 +160,13 @@ func (j *job) begun() (intent, bool) {
 	return will, will.WorkItem == j.work.Key
 }
 
-func fixReport(issue dossier.Issue, bundle dossier.PatchBundle, applied patch.Result) []byte {
+func fixReport(issue dossier.Issue, bundle dossier.PatchBundle, applied patch.Result, worse string) []byte {
 	var b bytes.Buffer
 	at, line := issue.At()
 	fmt.Fprintf(&b, "# Fix of %s\n\n- Gate: %s\n- Code: %s\n- Place: %s, line %d\n- Finding: %s\n\n", issue.ID, issue.Gate, issue.Code, at, line, issue.Message)
+	if worse != "" {
+		fmt.Fprintf(&b, "This was undone: %s.\n\n", worse)
+	}
 	b.Write(patch.DiffReport(bundle, applied))
 	return b.Bytes()
 }

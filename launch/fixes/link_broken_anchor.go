@@ -19,6 +19,6 @@ func fixAnchor(ctx context.Context, in *gates.Input, issue dossier.Issue) ([]dos
 		if dest, _, _ := strings.Cut(b.Link.Dest, "#"); dest != "" {
 			return p.Relink(b.Link, dest), true
 		}
-		return p.Unlink(b.Link)
+		return withoutLink(p, b.Link)
 	})
 }

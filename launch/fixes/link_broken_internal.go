@@ -15,8 +15,41 @@ func fixLink(ctx context.Context, in *gates.Input, issue dossier.Issue) ([]dossi
 		if b.Nearest != "" {
 			return p.Relink(b.Link, b.Nearest), true
 		}
-		return p.Unlink(b.Link)
+		return withoutLink(p, b.Link)
 	})
+}
+
+// withoutLink returns the page with the link's text alone. Where that would leave a
+// statement without a claim, in a list of links, the text goes too.
+func withoutLink(p *page.Page, l page.Link) ([]byte, bool) {
+	after, ok := p.Unlink(l)
+	if !ok {
+		return nil, false
+	}
+	was, err := page.Parse(p.Path, p.Source)
+	if err != nil {
+		return after, true
+	}
+	is, err := page.Parse(p.Path, after)
+	if err != nil || uncited(is) <= uncited(was) {
+		return after, true
+	}
+	line := was.Line(l.Start)
+	others := slices.ContainsFunc(was.Links, func(o page.Link) bool { return o.Line == line && o.Start != l.Start })
+	if others {
+		return p.ReplaceRange(spaceBefore(p.Source, l.Start), l.End, ""), true
+	}
+	return was.RemoveLine(line), true
+}
+
+// uncited counts the statements of the page that name no claim.
+func uncited(p *page.Page) (n int) {
+	for _, s := range p.Statements {
+		if len(s.ClaimIDs) == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // onBrokenLink rewrites each link that the issue stands for: several, if a line

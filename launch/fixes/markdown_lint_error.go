@@ -1,6 +1,7 @@
 package fixes
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/gantry-run/gantry/launch/dossier"
@@ -16,9 +17,45 @@ func tidy(_ *gates.Input, p *page.Page, issue dossier.Issue) ([]byte, error) {
 		if l.Issue.ID != issue.ID {
 			continue
 		}
-		for _, e := range slices.Backward(l.Edits) {
-			now.Source = now.ReplaceRange(e.Start, e.End, e.Text)
-		}
+		now.Source = edited(&now, l.Edits)
 	}
 	return now.Source, nil
+}
+
+func edited(p *page.Page, edits []gates.LintEdit) []byte {
+	now := *p
+	for _, e := range slices.Backward(edits) {
+		now.Source = now.ReplaceRange(e.Start, e.End, e.Text)
+	}
+	return now.Source
+}
+
+// tidied returns what a fix made of the page without the lint that the fix itself
+// has left: space at the end of a line, blank lines where something was.
+func tidied(p *page.Page, after []byte) []byte {
+	was, err := page.Parse(p.Path, p.Source)
+	if err != nil {
+		return after
+	}
+	now, err := page.Parse(p.Path, after)
+	if err != nil {
+		return after
+	}
+	had := map[string]int{}
+	for _, l := range gates.LintProblems(was) {
+		had[l.Issue.Message]++
+	}
+	var edits []gates.LintEdit
+	for _, l := range gates.LintProblems(now) {
+		if had[l.Issue.Message]--; had[l.Issue.Message] < 0 && l.Issue.Code == gates.MarkdownLintError {
+			edits = append(edits, l.Edits...)
+		}
+	}
+	slices.SortFunc(edits, func(a, b gates.LintEdit) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
+	for i := 1; i < len(edits); i++ {
+		if edits[i].Start < edits[i-1].End {
+			return after // two rules want the same bytes: the next rounds see to it
+		}
+	}
+	return edited(now, edits)
 }
