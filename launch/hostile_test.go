@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/launch/dossier"
 	"github.com/gantry-run/gantry/runs"
 )
@@ -73,5 +74,22 @@ func TestAHostileRepositoryIsLaunchedWithoutHarm(t *testing.T) {
 		if strings.Contains(text, "alive") {
 			t.Error("a page has the text of a file outside")
 		}
+	}
+}
+
+// A site that git cannot clone is told apart from a product that it cannot.
+func TestASiteThatCannotBeClonedIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	objects := filepath.Join(w.root, "site.git", "objects")
+	if err := os.RemoveAll(objects); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(objects, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	v := w.rest(w.start(`,"site_repo_url":"site.git"`))
+	if v.Failure == nil || v.Failure.Code != string(fault.SiteCloneFailed) {
+		t.Errorf("%s %+v", v.State, v.Failure)
 	}
 }
