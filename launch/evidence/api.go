@@ -89,9 +89,7 @@ func (g *gatherer) bound(s *dossier.APISurface) {
 	}
 	for i := range s.Modules {
 		m := &s.Modules[i]
-		slices.SortFunc(m.Symbols, func(a, b dossier.APISymbol) int {
-			return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
-		})
+		slices.SortFunc(m.Symbols, byNameAndPlace)
 		m.Symbols = slices.CompactFunc(m.Symbols, func(a, b dossier.APISymbol) bool { return a.Name == b.Name })
 		if room := min(maxSymbolsPerModule, maxSymbols-s.Symbols); len(m.Symbols) > room {
 			cut, m.Symbols = 1, withoutMethods(m.Symbols, room)
@@ -105,6 +103,25 @@ func (g *gatherer) bound(s *dossier.APISurface) {
 		s.Status = "partial"
 		s.Reason = strings.TrimSpace(s.Reason + fmt.Sprintf(" The list is cut at %d modules, %d names a module and %d names in all; methods are given up first.", maxModules, maxSymbolsPerModule, maxSymbols))
 	}
+}
+
+// enough reports whether more modules would be cut: one above the bound says that some
+// are. Readers come by their modules in the order of [gatherer.bound].
+func enough(modules []dossier.APIModule) bool { return len(modules) > maxModules }
+
+// trimmed drops names that are beyond the bound of a module, but for one, which says so:
+// a large repository's are not all kept until they are cut.
+func trimmed(m dossier.APIModule) dossier.APIModule {
+	slices.SortFunc(m.Symbols, byNameAndPlace)
+	m.Symbols = slices.CompactFunc(m.Symbols, func(a, b dossier.APISymbol) bool { return a.Name == b.Name })
+	if len(m.Symbols) > maxSymbolsPerModule+1 {
+		m.Symbols = slices.Clone(withoutMethods(m.Symbols, maxSymbolsPerModule+1))
+	}
+	return m
+}
+
+func byNameAndPlace(a, b dossier.APISymbol) int {
+	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 }
 
 // withoutMethods keeps at most room names, in order, giving up methods first.

@@ -2,11 +2,13 @@ package evidence
 
 import (
 	"bytes"
+	"cmp"
 	"go/ast"
 	"go/doc"
 	"go/parser"
 	"go/printer"
 	"go/token"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -25,11 +27,17 @@ func (g *gatherer) goAPI() (modules []dossier.APIModule, reason string) {
 			folders[dir] = append(folders[dir], file.Path)
 		}
 	}
-	for dir, files := range folders { // put in order by bound
-		module, failed := g.goPackage(dir, files)
+	dirs := slices.SortedFunc(maps.Keys(folders), func(a, b string) int {
+		return cmp.Or(cmp.Compare(g.importPath(a), g.importPath(b)), cmp.Compare(a, b))
+	})
+	for _, dir := range dirs {
+		if enough(modules) {
+			break
+		}
+		module, failed := g.goPackage(dir, folders[dir])
 		broken += failed
 		if len(module.Symbols) > 0 {
-			modules = append(modules, module)
+			modules = append(modules, trimmed(module))
 		}
 	}
 	if broken > 0 {
@@ -64,6 +72,7 @@ func (g *gatherer) goPackage(dir string, names []string) (module dossier.APIModu
 		if file.Name.Name == "main" || strings.HasSuffix(file.Name.Name, "_test") || len(files) > 0 && file.Name.Name != files[0].Name.Name || ignoredByBuild(file) {
 			continue
 		}
+		withoutBodies(file)
 		if file.Doc != nil && generatedHeader.MatchString(file.Doc.Text()) {
 			file.Doc = nil
 		}
@@ -82,6 +91,20 @@ func (g *gatherer) goPackage(dir string, names []string) (module dossier.APIModu
 	r := &goSymbols{fset: fset, pkg: pkg, module: &module}
 	r.all()
 	return module, failed
+}
+
+// withoutBodies drops what functions do, which is most of a file.
+func withoutBodies(file *ast.File) {
+	var inside []ast.Node
+	for _, decl := range file.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok && f.Body != nil {
+			inside, f.Body = append(inside, f.Body), nil
+		}
+	}
+	file.Comments = slices.DeleteFunc(file.Comments, func(c *ast.CommentGroup) bool {
+		i, _ := slices.BinarySearchFunc(inside, c.Pos(), func(body ast.Node, at token.Pos) int { return cmp.Compare(body.End(), at) })
+		return i < len(inside) && inside[i].Pos() < c.Pos()
+	})
 }
 
 // generatedHeader matches the note of a generator that stands where a package's

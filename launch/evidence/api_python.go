@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -13,28 +14,42 @@ const pythonReason = "Read from the definitions in the modules; inherited method
 
 // pythonAPI reads the public functions and classes of each module.
 func (g *gatherer) pythonAPI() (modules []dossier.APIModule, reason string) {
-	packages := g.pythonPackages()
-	for _, file := range g.inv.Paths {
-		if file.Role != "source" || path.Ext(file.Path) != ".py" {
-			continue
-		}
-		name := packages.module(file.Path)
-		if name == "" || strings.HasPrefix(file.Path, "python2/") && g.hasUnder("python3/") {
-			continue
-		}
-		data, ok := g.read(file.Path, maxSource)
+	for _, source := range g.pythonSources() {
+		data, ok := g.read(source.file, maxSource)
 		if !ok {
 			continue
 		}
-		m := pythonFile(name, file.Path, string(data))
-		if path.Base(file.Path) == "__init__.py" {
-			m.Symbols = append(m.Symbols, g.reexported(file.Path, string(data))...)
+		m := pythonFile(source.module, source.file, string(data))
+		if path.Base(source.file) == "__init__.py" {
+			m.Symbols = append(m.Symbols, g.reexported(source.file, string(data))...)
 		}
-		if len(m.Symbols) > 0 {
-			modules = append(modules, m)
+		if len(m.Symbols) > 0 && !enough(modules) {
+			modules = append(modules, trimmed(m))
 		}
 	}
 	return modules, pythonReason
+}
+
+// pythonSource is a file that can be imported, and as what.
+type pythonSource struct{ module, file string }
+
+// pythonSources lists them by module.
+func (g *gatherer) pythonSources() []pythonSource {
+	packages := g.pythonPackages()
+	python3 := g.hasUnder("python3/")
+	var sources []pythonSource
+	for _, file := range g.inv.Paths {
+		if file.Role != "source" || path.Ext(file.Path) != ".py" || strings.HasPrefix(file.Path, "python2/") && python3 {
+			continue
+		}
+		if name := packages.module(file.Path); name != "" {
+			sources = append(sources, pythonSource{name, file.Path})
+		}
+	}
+	slices.SortFunc(sources, func(a, b pythonSource) int {
+		return cmp.Or(cmp.Compare(a.module, b.module), cmp.Compare(a.file, b.file))
+	})
+	return sources
 }
 
 // hasUnder reports whether the tree has a file whose path begins so.

@@ -50,7 +50,7 @@ type heading struct {
 // prose is inline Markdown, cleaned, with the line of each byte.
 type prose struct {
 	text  []byte
-	lines []int
+	lines []int32
 	bare  bool // it holds an address that is not behind a text
 	links int  // bytes that are the text of links
 }
@@ -58,7 +58,7 @@ type prose struct {
 func (p *prose) write(s string, line int) {
 	for i := range len(s) {
 		p.text = append(p.text, s[i])
-		p.lines = append(p.lines, line)
+		p.lines = append(p.lines, int32(line))
 	}
 }
 
@@ -73,7 +73,7 @@ func (p prose) slice(from, to int) (text string, start, end int) {
 	if from == to {
 		return "", 0, 0
 	}
-	return strings.Join(strings.Fields(string(p.text[from:to])), " "), p.lines[from], p.lines[to-1]
+	return strings.Join(strings.Fields(string(p.text[from:to])), " "), int(p.lines[from]), int(p.lines[to-1])
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' }
@@ -117,9 +117,14 @@ func slugOf(title string) string {
 	return strings.Trim(b.String(), "-")
 }
 
-const maxDocuments = 300
+// Bounds on the documents together: what is read of them is kept to the end.
+const (
+	maxDocuments     = 300
+	maxDocumentBytes = 8 << 20
+)
 
-// readDocuments parses the entry documents, and for their code the other documents.
+// readDocuments parses the entry documents, and for their code the other documents, up
+// to the bounds.
 func (g *gatherer) readDocuments(ctx context.Context) {
 	entries := map[string]bool{}
 	paths := g.inv.DocEntrypoints
@@ -131,8 +136,13 @@ func (g *gatherer) readDocuments(ctx context.Context) {
 			paths = append(paths[:len(paths):len(paths)], file.Path)
 		}
 	}
+	bytes := 0
 	for i, name := range paths {
-		if ctx.Err() != nil || len(g.docs) == maxDocuments {
+		if ctx.Err() != nil {
+			return
+		}
+		if len(g.docs) == maxDocuments || bytes > maxDocumentBytes {
+			g.leftOut = len(paths) - i
 			return
 		}
 		data, ok := g.read(name, maxDocument)
@@ -142,6 +152,7 @@ func (g *gatherer) readDocuments(ctx context.Context) {
 			}
 			continue
 		}
+		bytes += len(data)
 		doc := document{path: name, readme: i == 0 && isReadme(name), entry: entries[name]}
 		doc.blocks = parseDocument(name, withoutLongLines(data))
 		doc.liftContents()

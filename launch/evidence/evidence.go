@@ -82,6 +82,7 @@ type gatherer struct {
 	conflicts  []dossier.Contradiction
 	firstLines []*dossier.Claim  // the README's opening sentences
 	unread     []string          // documents that could not be read as prose
+	leftOut    int               // documents beyond the bounds
 	packages   map[string]string // import path → package name, of Go
 	repeats    map[string]bool   // claims that say what a manifest's claim says
 }

@@ -462,3 +462,15 @@ func TestAnEndedContextAndAMissingTreeAreFaults(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 }
+
+// What is read of documents is kept, so there is a bound on it, and the facts say so.
+func TestDocumentsBeyondTheBoundAreNotReadAndThatIsSaid(t *testing.T) {
+	files := map[string]string{"README.md": "# Widget\n\nWidget turns every crank once.\n"}
+	for i := range 30 {
+		files["docs/"+itoa(i)+".md"] = "# D\n\n" + strings.Repeat("Widget turns every crank.\n\n", 18<<10)
+	}
+	missing := strings.Join(gather(t, write(t, files), evidence.Options{ProductName: "Widget"}).Facts.Missing, "\n")
+	if !strings.Contains(missing, "documents are not read") {
+		t.Errorf("%s", missing)
+	}
+}

@@ -111,7 +111,7 @@ func (r *mdReader) paragraph(n ast.Node, in block) string {
 	if b.prose.stripAlert(); len(b.prose.text) == 0 {
 		return ""
 	}
-	b.start, b.end = b.prose.lines[0], b.prose.lines[len(b.prose.lines)-1]
+	b.start, b.end = int(b.prose.lines[0]), int(b.prose.lines[len(b.prose.lines)-1])
 	r.blocks = append(r.blocks, b)
 	return plainText(strings.Join(strings.Fields(string(b.prose.text)), " "))
 }
@@ -203,7 +203,7 @@ func (p *prose) lastLine() int {
 	if len(p.lines) == 0 {
 		return 1
 	}
-	return p.lines[len(p.lines)-1]
+	return int(p.lines[len(p.lines)-1])
 }
 
 func (r *mdReader) codeSpan(n *ast.CodeSpan, p *prose) {
@@ -243,7 +243,7 @@ func (r *mdReader) link(n *ast.Link, p *prose, depth int) {
 	}
 	line := p.lines[from]
 	rest := p.lines[from:]
-	p.text, p.lines = append(p.text[:from:from], "["+label+"]("+target+")"...), append([]int{}, p.lines[:from]...)
+	p.text, p.lines = append(p.text[:from:from], "["+label+"]("+target+")"...), append([]int32{}, p.lines[:from]...)
 	p.lines = append(p.lines, line)
 	p.lines = append(p.lines, rest...)
 	for len(p.lines) < len(p.text) {

@@ -108,6 +108,9 @@ func (g *gatherer) gaps() {
 	for _, name := range g.unread {
 		g.missing("The document %s could not be read: it is too large, binary, or not UTF-8", codeSpan(name))
 	}
+	if g.leftOut > 0 {
+		g.missing("%d documents are not read: the first %d, or %d MiB, are", g.leftOut, maxDocuments, maxDocumentBytes>>20)
+	}
 	if len(g.inv.Profile.Manifests) == 0 {
 		g.missing("There is no package manifest, so name, version and dependencies are not stated")
 	} else if f.Version == nil {
