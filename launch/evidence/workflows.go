@@ -51,15 +51,21 @@ func (s docSection) title() string {
 	return s.headings[len(s.headings)-1].title
 }
 
-// named is the title with the heading above in front where it says nothing by itself.
-func (s docSection) named() string {
-	if n := len(s.headings); n > 1 && nameless.MatchString(s.title()) {
-		return s.headings[n-2].title + ": " + lowerFirst(s.title())
+// workflowTitle is the title, with the heading above in front where it says nothing by itself:
+// of a section that is no part of another one, which would say it.
+func (g *gatherer) workflowTitle(doc document, s docSection, tag string) string {
+	n := len(s.headings)
+	if n < 2 || !nameless.MatchString(s.title()) || doc.readme && s.headings[n-2].level == 1 {
+		return s.title()
 	}
-	return s.title()
+	part := slices.ContainsFunc(g.facts.Workflows, func(w dossier.Workflow) bool { return strings.HasPrefix(tag, w.Tag+"/") })
+	if part {
+		return s.title()
+	}
+	return s.headings[n-2].title + ": " + lowerFirst(s.title())
 }
 
-var nameless = lazyregexp.New(`(?i)^\W*(examples?|notes?|details|usage|syntax|summary|overview|introduction|description|parameters|options|remarks|basics)\W*$`)
+var nameless = lazyregexp.New(`(?i)^\s*(examples?|notes?|details|usage|syntax|summary|overview|introduction|description|parameters|options|remarks|basics)[\s.:]*$`)
 
 func sectionsOf(doc document) []docSection {
 	var sections []docSection
@@ -100,7 +106,7 @@ func (g *gatherer) workflow(doc document, s docSection, candidates []string) {
 	if s.intro && !s.code || !s.intro && (installHeading.MatchString(s.title()) || compatibilityHeading.MatchString(s.title())) {
 		return
 	}
-	w := dossier.Workflow{Tag: tag, Title: s.named(), ClaimIDs: []string{}, SnippetTags: []string{}}
+	w := dossier.Workflow{Tag: tag, Title: g.workflowTitle(doc, s, tag), ClaimIDs: []string{}, SnippetTags: []string{}}
 	for _, id := range candidates {
 		for _, at := range g.claims.get(id).Citations {
 			if !s.intro && at.Path == doc.path && at.StartLine >= s.start && at.EndLine <= s.end && !slices.Contains(w.ClaimIDs, id) {
