@@ -144,7 +144,7 @@ func patches(in *gates.Input, p *page.Page, after []byte, issue dossier.Issue) (
 	if bytes.Equal(p.Source, after) {
 		return nil, noOp(issue)
 	}
-	after = tidied(p, after)
+	after = tidied(p, withoutBlankEnd(p.Source, after))
 	if p.Front.Err == nil && page.ReadFront(after).Err != nil {
 		return nil, unfixable(issue, "the front matter would no longer be valid")
 	}

@@ -1,6 +1,7 @@
 package fixes
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -28,6 +29,14 @@ func edited(p *page.Page, edits []gates.LintEdit) []byte {
 		now.Source = now.ReplaceRange(e.Start, e.End, e.Text)
 	}
 	return now.Source
+}
+
+// withoutBlankEnd cuts blank lines off the end of a page that had none there.
+func withoutBlankEnd(before, after []byte) []byte {
+	if bytes.HasSuffix(before, []byte("\n\n")) || !bytes.HasSuffix(after, []byte("\n\n")) {
+		return after
+	}
+	return append(bytes.TrimRight(bytes.Clone(after), "\n"), '\n')
 }
 
 // tidied returns what a fix made of the page without the lint that the fix itself
