@@ -147,7 +147,7 @@ func TestWhatCannotBeFixedLeavesTheRunAsItWas(t *testing.T) {
 	}{
 		"no attempts":   {args{"max_fix_attempts": 0}, addLine("Widget renders a million rows a second."), "FIX_EXHAUSTED"},
 		"no known fix":  {nil, replace("title: ", "title: \"unclosed\nx: "), "FIXER_UNFIXABLE"},
-		"empty snippet": {nil, addLine("```go\nfunc {\n```"), "FIXER_UNFIXABLE"},
+		"lost heading":  {nil, replace("## What it does", "## Entirely other"), "FIXER_UNFIXABLE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
