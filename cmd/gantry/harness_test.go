@@ -358,6 +358,11 @@ func (p *peer) stopWorkers() {
 // eventually waits for a fact that nothing tells of.
 func eventually(t *testing.T, what string, fact func() bool) {
 	t.Helper()
+	within(t, patience, what, fact)
+}
+
+func within(t *testing.T, patience time.Duration, what string, fact func() bool) {
+	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	late := time.After(patience)
