@@ -25,6 +25,7 @@ func (c *cli) runsCommand() *cobra.Command {
 		c.runCommand("verify", "Check the hash chain of a run's journal", c.runsVerify),
 		c.runCommand("watch", "Print events as they come until the run pauses or ends", c.runsWatch),
 		c.runCommand("cancel", "Cancel a run", c.runsCancel),
+		c.runCommand("rollback", "Print how to undo what a run published", c.runsRollback),
 		c.runCommand("resume", "Continue a run that nobody drives", c.runsResume),
 	)
 	return cmd

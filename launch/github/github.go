@@ -52,7 +52,10 @@ func ParseRepository(text string) (Repository, error) {
 func AtRemote(remote string) (host string, r Repository, err error) {
 	path := remote
 	if u, perr := url.Parse(remote); perr == nil && u.Host != "" {
-		host, path = u.Hostname(), u.Path
+		host, path = u.Host, u.Path
+		if u.Scheme == "ssh" {
+			host = u.Hostname()
+		}
 	} else if at, rest, ok := strings.Cut(remote, ":"); ok && !strings.Contains(at, "/") { // user@host:path
 		host, path = at[strings.LastIndexByte(at, '@')+1:], rest
 	}

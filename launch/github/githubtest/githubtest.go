@@ -1,6 +1,6 @@
 // Package githubtest is GitHub for tests: the part of its REST API that opens pull requests,
 // as it is documented, and git over HTTP on a real bare repository, by git's own
-// http-backend. Both want the token.
+// http-backend. The API wants the token, and so does a push; everybody may fetch.
 package githubtest
 
 import (
@@ -121,7 +121,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if strings.HasPrefix(r.URL.Path, "/"+Repository+".git/") {
-		if _, password, _ := r.BasicAuth(); password != s.Token {
+		_, password, given := r.BasicAuth()
+		if writes := strings.Contains(r.URL.RawQuery+r.URL.Path, "git-receive-pack"); password != s.Token && (writes || given) {
 			w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
 			http.Error(w, "Invalid username or token.", http.StatusUnauthorized)
 			return
