@@ -474,3 +474,14 @@ func TestDocumentsBeyondTheBoundAreNotReadAndThatIsSaid(t *testing.T) {
 		t.Errorf("%s", missing)
 	}
 }
+
+func TestAProgramIsInstalledBeforeItIsImported(t *testing.T) {
+	for cmd, want := range map[string]string{"widget": "go install example.org/widget/cmd/widget@latest", "tool": "go get example.org/widget@latest"} {
+		r := gather(t, write(t, map[string]string{
+			"go.mod": "module example.org/widget\n", "w.go": "package widget\n\nfunc Turn() {}\n", "cmd/" + cmd + "/main.go": "package main\n\nfunc main() {}\n",
+		}), evidence.Options{ProductName: "Widget"})
+		if d := r.Facts.Distribution; len(d) != 2 || d[0].InstallCommands[0] != want {
+			t.Errorf("%s: %+v", cmd, d)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package evidence
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/gantry-run/gantry/internal/lazyregexp"
@@ -70,7 +71,8 @@ func firstOf(holds bool, then, otherwise string) string {
 	return otherwise
 }
 
-// goRoutes: a command is installed, a library is added to a module.
+// goRoutes: a command is installed, a library is added to a module. That comes first
+// unless the module is called like one of its commands, and so is a program.
 func (g *gatherer) goRoutes(m dossier.Manifest) []route {
 	host, _, _ := strings.Cut(m.Name.Value, "/")
 	if !strings.Contains(host, ".") {
@@ -85,7 +87,12 @@ func (g *gatherer) goRoutes(m dossier.Manifest) []route {
 	}
 	if library && g.hasGoPackages() {
 		get := "go get " + m.Name.Value + "@latest"
-		routes = append([]route{{"go", m.Name.Value, []string{get}, fmt.Sprintf("Add %s to a Go module with %s", g.name, codeSpan(get))}}, routes...)
+		add := route{"go", m.Name.Value, []string{get}, fmt.Sprintf("Add %s to a Go module with %s", g.name, codeSpan(get))}
+		if slices.ContainsFunc(m.Commands, func(c dossier.Stated) bool { return path.Base(c.Value) == path.Base(m.Name.Value) }) {
+			routes = append(routes, add)
+		} else {
+			routes = slices.Insert(routes, 0, add)
+		}
 	}
 	return routes
 }
