@@ -270,6 +270,9 @@ func TestStyleOfErrors(t *testing.T) {
 		{act(), fault.TaskNotFound, -32603, false},
 		{card(), fault.SchemaValidationFailed, 0, true},
 		{card(), fault.Internal, 0, true},
+		{&specs.Tool{Toolset: Protocol}, fault.RunNotFound, -32602, false},
+		{&specs.Tool{Toolset: Protocol}, fault.InvalidInput, -32602, false},
+		{&specs.Tool{Toolset: Protocol}, fault.RateLimited, -32603, false},
 		{nil, fault.UnknownTool, -32601, false},
 		{nil, fault.ShuttingDown, -32603, false},
 	} {
