@@ -58,6 +58,12 @@ var siteFiles = map[string]string{
 // newWorld returns a world; wrap, unless nil, replaces workers.
 func newWorld(t *testing.T, wrap func(name string, do runs.Activity) runs.Activity) *world {
 	t.Helper()
+	return newWorldWith(t, WorkerOptions{}, wrap)
+}
+
+// newWorldWith is newWorld with options of the workers.
+func newWorldWith(t *testing.T, o WorkerOptions, wrap func(name string, do runs.Activity) runs.Activity) *world {
+	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +81,8 @@ func newWorld(t *testing.T, wrap func(name string, do runs.Activity) runs.Activi
 	if err != nil {
 		t.Fatal(err)
 	}
-	workers := Workers(WorkerOptions{Git: g})
+	o.Git = g
+	workers := Workers(o)
 	if wrap != nil {
 		for name, do := range workers {
 			workers[name] = wrap(name, do)

@@ -30,6 +30,7 @@ func publishers() []publisher {
 	return []publisher{
 		{"local", publishLocal, nil},
 		{"github", publishGitHub, (*Service).readyForGitHub},
+		{"commit_service", publishCommitService, (*Service).readyForCommitService},
 	}
 }
 

@@ -38,6 +38,7 @@ var layers = []layer{
 	{"launch/github", "internal/fault internal/lazyregexp"},
 	{"launch/github/githubtest", ""},
 	{"launch/dossier", ""},
+	{"launch/commitservice", "internal/fault launch/dossier"},
 	{"launch/inventory", "internal/fault internal/lazyregexp launch/dossier"},
 	{"launch/page", "internal/fault internal/lazyregexp"},
 	{"launch/evidence", "internal/fault internal/lazyregexp launch/dossier"},
@@ -51,7 +52,7 @@ var layers = []layer{
 	{"launch/fixes", "internal/fault launch/dossier launch/gates launch/page launch/patch"},
 	{"launch/quickstart", "internal/fault internal/lazyregexp launch/dossier"},
 	{"launch/taskcards", "internal/fault internal/lazyregexp validate"},
-	{"launch", "artifacts internal/fault internal/git internal/lazyregexp internal/proc launch/dossier launch/egress launch/evidence launch/fixes launch/gates launch/github launch/inventory " +
+	{"launch", "artifacts launch/commitservice internal/fault internal/git internal/lazyregexp internal/proc launch/dossier launch/egress launch/evidence launch/fixes launch/gates launch/github launch/inventory " +
 		"launch/model launch/model/reword launch/pages launch/patch launch/site launch/quickstart launch/taskcards runs specs validate"},
 
 	{"targets", "internal/fault internal/lazyregexp internal/proc"},
