@@ -75,12 +75,7 @@ type Board struct {
 // owner and tool with the same hash within [runs.KeyLife] gives the result of the first
 // call again; with another hash it is IDEMPOTENCY_CONFLICT; while the first call is under
 // way it is IDEMPOTENCY_IN_PROGRESS, retryable. A call that failed has freed its key.
-type Ask struct {
-	Owner  string // the caller's token, "" for a local caller
-	Once   *runs.Once
-	CallID string
-	Tool   string
-}
+type Ask = runs.Ask
 
 // Project is a set of repositories with tasks.
 type Project struct {

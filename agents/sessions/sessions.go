@@ -67,12 +67,7 @@ type Sessions struct{ o Options }
 func New(o Options) *Sessions { return &Sessions{o.completed()} }
 
 // Ask says who makes a mutating request, and under which idempotency key.
-type Ask struct {
-	Owner  string
-	Once   *runs.Once // the same key and hash get the first answer; another hash is IDEMPOTENCY_CONFLICT
-	CallID string
-	Tool   string
-}
+type Ask = runs.Ask
 
 // StartRequest asks for a session and its first turn.
 type StartRequest struct {

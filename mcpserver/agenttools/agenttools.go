@@ -7,17 +7,14 @@
 package agenttools
 
 import (
-	"fmt"
 	"slices"
 	"time"
 	"unicode/utf8"
 
-	"github.com/gantry-run/gantry/agents/sessions"
 	"github.com/gantry-run/gantry/agents/tasks"
 	"github.com/gantry-run/gantry/agents/taskstore"
 	"github.com/gantry-run/gantry/mcpserver/guard"
 	"github.com/gantry-run/gantry/mcpserver/tool"
-	"github.com/gantry-run/gantry/specs"
 )
 
 // Toolset is the name of the toolset.
@@ -45,7 +42,7 @@ func compat() []string { return []string{"codex", "codex-reply"} }
 
 // Tools returns the tools of the toolset in the order of their specifications.
 func Tools(d Deps) ([]tool.Tool, error) {
-	makers := map[string]func(specs.Tool) tool.Tool{
+	all, err := tool.Of(Toolset, map[string]tool.Maker{
 		"task_start":   d.taskStart,
 		"task_send":    d.taskSend,
 		"task_status":  d.taskStatus,
@@ -55,32 +52,10 @@ func Tools(d Deps) ([]tool.Tool, error) {
 		"task_archive": d.taskArchive,
 		"codex":        d.codex,
 		"codex-reply":  d.codexReply,
-	}
-	all, err := specs.Tools(Toolset)
-	if err != nil {
-		return nil, err
-	}
-	var out []tool.Tool
-	for _, s := range all {
-		make, ok := makers[s.Name]
-		if !ok {
-			return nil, fmt.Errorf("the tool %s has a specification and no handler", s.Name)
-		}
-		if slices.Contains(d.Off, s.Name) || !d.Compat && slices.Contains(compat(), s.Name) {
-			continue
-		}
-		out = append(out, make(s))
-	}
-	return out, nil
-}
-
-// ask collects what a mutating verb wants to know of its call.
-func ask(c *guard.Call) tasks.Ask {
-	a := sessions.Ask{Owner: c.Owner(), Once: c.Once, Tool: c.Tool.Name}
-	if c.Record != nil {
-		a.CallID = c.Record.ID()
-	}
-	return a
+	})
+	return slices.DeleteFunc(all, func(t tool.Tool) bool {
+		return slices.Contains(d.Off, t.Spec.Name) || !d.Compat && slices.Contains(compat(), t.Spec.Name)
+	}), err
 }
 
 // taskOut is a task on the wire.

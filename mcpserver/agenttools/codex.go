@@ -32,7 +32,7 @@ func (d Deps) codex(s specs.Tool) tool.Tool {
 		if in.Sandbox == "read-only" {
 			r.Variant = "READ_ONLY"
 		}
-		t, err := d.Tasks.Start(ctx, ask(c), r, c.Progress)
+		t, err := d.Tasks.Start(ctx, c.Ask(), r, c.Progress)
 		if err != nil {
 			return codexOut{}, err
 		}

@@ -25,7 +25,7 @@ func (d Deps) codexReply(s specs.Tool) tool.Tool {
 		case in.Thread != "" && in.Conversation != "" && in.Thread != in.Conversation:
 			return codexOut{}, fault.New(fault.AmbiguousTarget, "threadId and conversationId differ").WithHint("supply threadId alone")
 		}
-		t, err := d.Tasks.Send(ctx, ask(c), id, in.Prompt)
+		t, err := d.Tasks.Send(ctx, c.Ask(), id, in.Prompt)
 		if err != nil {
 			return codexOut{}, err
 		}

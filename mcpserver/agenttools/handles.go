@@ -70,7 +70,7 @@ func (h Handles) Cancel(ctx context.Context, c *guard.Call, id runs.ID) error {
 	if err != nil || turn.State != sessions.TurnRunning {
 		return err
 	}
-	_, err = h.Sessions.Stop(ctx, ask(c), id, false)
+	_, err = h.Sessions.Stop(ctx, c.Ask(), id, false)
 	return err
 }
 

@@ -21,7 +21,7 @@ type taskArchiveOut struct {
 
 func (d Deps) taskArchive(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, in taskArchiveIn) (taskArchiveOut, error) {
-		a, err := d.Tasks.Archive(ctx, ask(c), in.ID, in.Force)
+		a, err := d.Tasks.Archive(ctx, c.Ask(), in.ID, in.Force)
 		out := taskArchiveOut{ID: a.ID, Archived: err == nil}
 		if a.Destination != "" {
 			out.Destination = &a.Destination

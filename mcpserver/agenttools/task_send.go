@@ -15,7 +15,7 @@ type taskSendIn struct {
 
 func (d Deps) taskSend(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, in taskSendIn) (taskOut, error) {
-		t, err := d.Tasks.Send(ctx, ask(c), in.ID, in.Prompt)
+		t, err := d.Tasks.Send(ctx, c.Ask(), in.ID, in.Prompt)
 		return one(c, t, err)
 	})
 }

@@ -23,7 +23,7 @@ type taskStartIn struct {
 
 func (d Deps) taskStart(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, in taskStartIn) (startedOut, error) {
-		t, err := d.Tasks.Start(ctx, ask(c), tasks.StartRequest{
+		t, err := d.Tasks.Start(ctx, c.Ask(), tasks.StartRequest{
 			Prompt: in.Prompt, Title: in.Title, Config: in.Config, WorkingDir: in.WorkingDir, RepoURL: in.RepoURL, RepoRef: in.RepoRef,
 			Executor: in.Executor, Variant: in.Variant, Model: in.Model,
 		}, c.Progress)

@@ -37,12 +37,12 @@ func (d Deps) taskStop(s specs.Tool) tool.Tool {
 		case in.All && in.ID != "":
 			return taskStopOut{}, fault.New(fault.AmbiguousTarget, "task_id and all are both given").WithHint("give exactly one of task_id and all")
 		case in.All:
-			stopped, err := d.Tasks.StopAll(ctx, ask(c), in.Force)
+			stopped, err := d.Tasks.StopAll(ctx, c.Ask(), in.Force)
 			return stoppedOut(stopped), err
 		case in.ID == "":
 			return taskStopOut{}, fault.New(fault.MissingRequired, "neither task_id nor all is given").WithHint("give exactly one of task_id and all")
 		}
-		stopped, err := d.Tasks.Stop(ctx, ask(c), in.ID, in.Force)
+		stopped, err := d.Tasks.Stop(ctx, c.Ask(), in.ID, in.Force)
 		return stoppedOut([]tasks.Stopped{stopped}), err
 	})
 }

@@ -13,15 +13,12 @@ package boardtools
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gantry-run/gantry/agents"
 	"github.com/gantry-run/gantry/agents/entries"
 	"github.com/gantry-run/gantry/agents/sessions"
 	"github.com/gantry-run/gantry/board"
-	"github.com/gantry-run/gantry/mcpserver/guard"
 	"github.com/gantry-run/gantry/mcpserver/tool"
-	"github.com/gantry-run/gantry/specs"
 )
 
 // Toolset is the name of the toolset.
@@ -53,7 +50,7 @@ type Deps struct {
 
 // Tools returns the tools of the toolset in the order of their specifications.
 func Tools(d Deps) ([]tool.Tool, error) {
-	makers := map[string]func(specs.Tool) tool.Tool{
+	return tool.Of(Toolset, map[string]tool.Maker{
 		"list_projects":         d.listProjects,
 		"list_repos":            d.listRepos,
 		"list_tasks":            d.listTasks,
@@ -73,30 +70,5 @@ func Tools(d Deps) ([]tool.Tool, error) {
 		"tail_session_messages": d.tailSessionMessages,
 		"get_attempt_file":      d.getAttemptFile,
 		"get_attempt_patch":     d.getAttemptPatch,
-	}
-	all, err := specs.Tools(Toolset)
-	if err != nil {
-		return nil, err
-	}
-	var out []tool.Tool
-	for _, s := range all {
-		make, ok := makers[s.Name]
-		if !ok {
-			return nil, fmt.Errorf("the tool %s has a specification and no handler", s.Name)
-		}
-		out = append(out, make(s))
-	}
-	return out, nil
+	})
 }
-
-// ask collects what a mutating verb of the board wants to know of its call.
-func ask(c *guard.Call) board.Ask {
-	a := board.Ask{Owner: c.Owner(), Once: c.Once, Tool: c.Tool.Name}
-	if c.Record != nil {
-		a.CallID = c.Record.ID()
-	}
-	return a
-}
-
-// askSession is ask for a verb of a session.
-func askSession(c *guard.Call) sessions.Ask { return sessions.Ask(ask(c)) }

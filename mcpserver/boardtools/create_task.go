@@ -21,7 +21,7 @@ type createTaskOut struct {
 
 func (d Deps) createTask(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, in createTaskIn) (createTaskOut, error) {
-		t, err := d.Board.CreateTask(ctx, ask(c), board.NewTask{ProjectID: in.ProjectID, Title: in.Title, Description: in.Description})
+		t, err := d.Board.CreateTask(ctx, c.Ask(), board.NewTask{ProjectID: in.ProjectID, Title: in.Title, Description: in.Description})
 		return createTaskOut{t.ID}, err
 	})
 }

@@ -27,7 +27,7 @@ const maxKept = 200
 
 func (d Deps) deleteTask(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, in taskIn) (deleteTaskOut, error) {
-		gone, err := d.Board.DeleteTask(ctx, ask(c), in.TaskID)
+		gone, err := d.Board.DeleteTask(ctx, c.Ask(), in.TaskID)
 		return deleteTaskOut{in.TaskID, true, converted(gone.Kept[:min(len(gone.Kept), maxKept)], keptOut)}, err
 	})
 }

@@ -53,15 +53,15 @@ func (d Deps) followUp(s specs.Tool) tool.Tool {
 		out := followUpOut{SessionID: id, Action: in.Action}
 		switch in.Action {
 		case send:
-			turn, err := d.Sessions.Send(ctx, askSession(c), id, in.Prompt, in.Variant)
+			turn, err := d.Sessions.Send(ctx, c.Ask(), id, in.Prompt, in.Variant)
 			out.ProcessID = turn.ID
 			return out, err
 		case queue:
-			q, err := d.Sessions.Queue(ctx, askSession(c), id, in.Prompt, in.Variant)
+			q, err := d.Sessions.Queue(ctx, c.Ask(), id, in.Prompt, in.Variant)
 			return out.with(q), err
 		}
 		out.Status = "empty"
-		return out, d.Sessions.Unqueue(ctx, askSession(c), id)
+		return out, d.Sessions.Unqueue(ctx, c.Ask(), id)
 	})
 }
 

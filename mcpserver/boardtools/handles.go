@@ -63,7 +63,7 @@ func (h Handles) Cancel(ctx context.Context, c *guard.Call, id runs.ID) error {
 	if err != nil || turn.State != sessions.TurnRunning {
 		return err
 	}
-	_, err = h.Deps.Sessions.Stop(ctx, askSession(c), id, false)
+	_, err = h.Deps.Sessions.Stop(ctx, c.Ask(), id, false)
 	return err
 }
 

@@ -33,7 +33,7 @@ type startTaskAttemptOut struct {
 
 func (d Deps) startTaskAttempt(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, in startTaskAttemptIn) (startTaskAttemptOut, error) {
-		a, err := d.Board.StartAttempt(ctx, ask(c), board.NewAttempt{
+		a, err := d.Board.StartAttempt(ctx, c.Ask(), board.NewAttempt{
 			TaskID: in.TaskID, Executor: in.Executor, Variant: in.Variant, Model: in.Model, Prompt: in.Prompt,
 			Repos: converted(in.Repos, func(r repoTarget) board.RepoTarget { return board.RepoTarget(r) }),
 		})

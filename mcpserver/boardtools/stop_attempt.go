@@ -25,7 +25,7 @@ func (d Deps) stopAttempt(s specs.Tool) tool.Tool {
 		if _, err := d.attempt(ctx, c, in.AttemptID); err != nil {
 			return stopAttemptOut{}, err
 		}
-		a, err := d.Board.StopAttempt(ctx, ask(c), in.AttemptID, in.Force)
+		a, err := d.Board.StopAttempt(ctx, c.Ask(), in.AttemptID, in.Force)
 		return stopAttemptOut{in.AttemptID, in.Force, a.State}, err
 	})
 }

@@ -22,7 +22,7 @@ func (d Deps) updateTask(s specs.Tool) tool.Tool {
 		if in.Title == nil && in.Description == nil && in.Status == nil {
 			return task{}, fault.New(fault.MissingRequired, "there is nothing to change").WithHint("supply title, description or status")
 		}
-		t, err := d.Board.UpdateTask(ctx, ask(c), in.TaskID, board.TaskChange{Title: in.Title, Description: in.Description, Status: in.Status})
+		t, err := d.Board.UpdateTask(ctx, c.Ask(), in.TaskID, board.TaskChange{Title: in.Title, Description: in.Description, Status: in.Status})
 		return taskOut(t), err
 	})
 }

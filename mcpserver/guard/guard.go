@@ -96,6 +96,15 @@ func (c Caller) Owner() string {
 // Owner is [Caller.Owner] of who calls.
 func (c *Call) Owner() string { return c.Caller.Owner() }
 
+// Ask is what a verb of the domain wants to know of the call.
+func (c *Call) Ask() runs.Ask {
+	a := runs.Ask{Owner: c.Owner(), Once: c.Once, Tool: c.Tool.Name}
+	if c.Record != nil {
+		a.CallID = c.Record.ID()
+	}
+	return a
+}
+
 // Tell reports progress if somebody listens.
 func (c *Call) Tell(format string, args ...any) {
 	if c.Progress != nil {

@@ -7,13 +7,10 @@
 package launchtools
 
 import (
-	"fmt"
-
 	"github.com/gantry-run/gantry/launch"
 	"github.com/gantry-run/gantry/mcpserver/guard"
 	"github.com/gantry-run/gantry/mcpserver/tool"
 	"github.com/gantry-run/gantry/runs"
-	"github.com/gantry-run/gantry/specs"
 	"github.com/gantry-run/gantry/telemetry"
 )
 
@@ -39,7 +36,7 @@ type Deps struct {
 
 // Tools returns the tools of the toolset in the order of their specifications.
 func Tools(d Deps) ([]tool.Tool, error) {
-	makers := map[string]func(specs.Tool) tool.Tool{
+	return tool.Of(Toolset, map[string]tool.Maker{
 		"launch_start_run":                      d.startRun,
 		"launch_start_run_from_product_url":     d.startFromProductURL,
 		"launch_start_run_from_github_repo_url": d.startFromGitHub,
@@ -55,34 +52,11 @@ func Tools(d Deps) ([]tool.Tool, error) {
 		"get_telemetry":                         d.getTelemetry,
 		"list_taskcards":                        d.listTaskcards,
 		"validate_taskcard":                     d.validateTaskcard,
-	}
-	all, err := specs.Tools(Toolset)
-	if err != nil {
-		return nil, err
-	}
-	var out []tool.Tool
-	for _, s := range all {
-		name := s.Name
-		if s.SameAs != "" {
-			name = s.SameAs
-		}
-		make, ok := makers[name]
-		if !ok {
-			return nil, fmt.Errorf("the tool %s has a specification and no handler", s.Name)
-		}
-		out = append(out, make(s))
-	}
-	return out, nil
+	})
 }
 
-// ask collects what a mutating verb wants to know of its call.
-func ask(c *guard.Call) launch.Ask {
-	a := launch.Ask{Owner: c.Owner(), Once: c.Once, Tool: c.Tool.Name}
-	if c.Record != nil {
-		a.CallID = c.Record.ID()
-	}
-	return a
-}
+// ask is what a verb of the launch wants to know of the call.
+func ask(c *guard.Call) launch.Ask { return launch.Ask(c.Ask()) }
 
 // run is the argument of a tool that names a run and nothing else.
 type run struct {

@@ -44,7 +44,7 @@ func startOut(j jobs.Started) taskStartOut {
 
 func (d Deps) taskStart(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, in taskStartIn) (taskStartOut, error) {
-		started, err := d.Jobs.Start(ctx, ask(c), jobs.Request{
+		started, err := d.Jobs.Start(ctx, c.Ask(), jobs.Request{
 			Request: targets.Request{Name: in.UniqueName, Args: in.Args, Env: in.Env, Cwd: in.Cwd},
 			Wait:    seconds(in.Wait, d.Capture), Keep: in.Keep, Progress: c.Progress,
 		})

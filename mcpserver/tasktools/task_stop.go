@@ -27,7 +27,7 @@ const defaultGrace = 5 * time.Second
 func (d Deps) taskStop(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, in taskStopIn) (taskStopOut, error) {
 		grace := seconds(in.Grace, defaultGrace)
-		stopped, err := d.Jobs.Stop(ctx, ask(c), in.PID, grace)
+		stopped, err := d.Jobs.Stop(ctx, c.Ask(), in.PID, grace)
 		return taskStopOut{stopped.PID, stopped.Status, stopped.Message, grace.Seconds()}, err
 	})
 }

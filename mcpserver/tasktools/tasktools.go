@@ -10,9 +10,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gantry-run/gantry/mcpserver/guard"
 	"github.com/gantry-run/gantry/mcpserver/tool"
-	"github.com/gantry-run/gantry/specs"
 	"github.com/gantry-run/gantry/targets/jobs"
 )
 
@@ -40,36 +38,14 @@ type Deps struct {
 
 // Tools returns the tools of the toolset in the order of their specifications.
 func Tools(d Deps) ([]tool.Tool, error) {
-	makers := map[string]func(specs.Tool) tool.Tool{
+	return tool.Of(Toolset, map[string]tool.Maker{
 		"list_tasks":  d.listTasks,
 		"status":      d.status,
 		"task_start":  d.taskStart,
 		"task_status": d.taskStatus,
 		"task_output": d.taskOutput,
 		"task_stop":   d.taskStop,
-	}
-	all, err := specs.Tools(Toolset)
-	if err != nil {
-		return nil, err
-	}
-	var out []tool.Tool
-	for _, s := range all {
-		make, ok := makers[s.Name]
-		if !ok {
-			return nil, fmt.Errorf("the tool %s has a specification and no handler", s.Name)
-		}
-		out = append(out, make(s))
-	}
-	return out, nil
-}
-
-// ask collects what a mutating verb wants to know of its call.
-func ask(c *guard.Call) jobs.Ask {
-	a := jobs.Ask{Owner: c.Owner(), Once: c.Once, Tool: c.Tool.Name}
-	if c.Record != nil {
-		a.CallID = c.Record.ID()
-	}
-	return a
+	})
 }
 
 // seconds is a duration that the wire gives in seconds.

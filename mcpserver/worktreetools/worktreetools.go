@@ -7,10 +7,7 @@
 package worktreetools
 
 import (
-	"fmt"
-
 	"github.com/gantry-run/gantry/mcpserver/tool"
-	"github.com/gantry-run/gantry/specs"
 	"github.com/gantry-run/gantry/worktree"
 )
 
@@ -33,23 +30,10 @@ type Deps struct {
 
 // Tools returns the tools of the toolset in the order of their specifications.
 func Tools(d Deps) ([]tool.Tool, error) {
-	makers := map[string]func(specs.Tool) tool.Tool{
+	return tool.Of(Toolset, map[string]tool.Maker{
 		"read_file":           d.readFile,
 		"list_directory":      d.listDirectory,
 		"get_project_context": d.getProjectContext,
 		"run_just_task":       d.runJustTask,
-	}
-	all, err := specs.Tools(Toolset)
-	if err != nil {
-		return nil, err
-	}
-	var out []tool.Tool
-	for _, s := range all {
-		make, ok := makers[s.Name]
-		if !ok {
-			return nil, fmt.Errorf("the tool %s has a specification and no handler", s.Name)
-		}
-		out = append(out, make(s))
-	}
-	return out, nil
+	})
 }

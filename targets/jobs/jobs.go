@@ -85,12 +85,7 @@ func NewService(o Options) *Service {
 }
 
 // Ask says who makes a mutating request, and under which idempotency key.
-type Ask struct {
-	Owner  string
-	Once   *runs.Once
-	CallID string
-	Tool   string
-}
+type Ask = runs.Ask
 
 // List returns the targets of a folder of the project: see [targets.Project.List].
 func (s *Service) List(ctx context.Context, dir string) (targets.Listing, error) {
