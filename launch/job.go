@@ -3,16 +3,20 @@ package launch
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gantry-run/gantry/artifacts"
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/git"
+	"github.com/gantry-run/gantry/internal/proc"
 	"github.com/gantry-run/gantry/launch/dossier"
 	"github.com/gantry-run/gantry/launch/egress"
+	"github.com/gantry-run/gantry/launch/workflow"
 	"github.com/gantry-run/gantry/runs"
 	"github.com/gantry-run/gantry/validate"
 )
@@ -28,6 +32,8 @@ type WorkerOptions struct {
 	Models string              // folder that keeps what models answered; "": nothing is kept
 	Redact func(string) string // masks secrets in what is written down; nil: there are none
 
+	Processes *proc.Supervisor // starts the commands of workflows that people bring; nil: none are started
+
 	// Pause passes the time before a model is asked again; nil waits in earnest.
 	Pause func(context.Context, time.Duration) error
 }
@@ -35,7 +41,7 @@ type WorkerOptions struct {
 // Workers returns the workers of the launch workflow by name.
 func Workers(o WorkerOptions) map[string]runs.Activity {
 	w := &workers{git: o.Git, env: o.Env, egress: o.Egress, offline: o.Offline, agent: "gantry/" + o.Version, schemas: new(validate.Lazy),
-		models: o.Models, redact: o.Redact, pause: o.Pause, talks: new(conversations)}
+		models: o.Models, redact: o.Redact, pause: o.Pause, talks: new(conversations), processes: o.Processes}
 	return map[string]runs.Activity{
 		"clone_inputs":   w.activity((*workers).cloneInputs),
 		"ingest_repo":    w.activity((*workers).ingestRepo),
@@ -47,7 +53,15 @@ func Workers(o WorkerOptions) map[string]runs.Activity {
 		"fix_next":       w.activity((*workers).fixNext),
 		"open_pr":        w.activity((*workers).openPR),
 		"finalize":       w.activity((*workers).finalize),
+		workflow.Command: w.activity((*workers).command),
 	}
+}
+
+// WorkerNames returns the workers that a node may name, sorted.
+func WorkerNames() []string {
+	all := Workers(WorkerOptions{})
+	delete(all, workflow.Command)
+	return slices.Sorted(maps.Keys(all))
 }
 
 type workers struct {
@@ -62,6 +76,8 @@ type workers struct {
 	redact func(string) string
 	pause  func(context.Context, time.Duration) error
 	talks  *conversations
+
+	processes *proc.Supervisor
 }
 
 // job is one work item of a launch with what its worker reaches for.

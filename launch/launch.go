@@ -28,6 +28,7 @@ import (
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/git"
 	"github.com/gantry-run/gantry/launch/egress"
+	"github.com/gantry-run/gantry/launch/workflow"
 	"github.com/gantry-run/gantry/runs"
 	"github.com/gantry-run/gantry/validate"
 )
@@ -45,6 +46,7 @@ type Options struct {
 	Egress    *egress.Policy // what may be reached outside; nil: nothing
 	Offline   bool           // the commit service is not called
 	Env       []string       // where the gates look for programs; see WorkerOptions
+	Consents  workflow.Consents
 	Now       func() time.Time
 }
 

@@ -41,6 +41,10 @@ func (s *Service) start(ctx context.Context, a Ask, runConfig json.RawMessage, q
 	if err != nil {
 		return Started{}, err
 	}
+	own, err := s.ownWorkflow(&cfg)
+	if err != nil {
+		return Started{}, err
+	}
 	input, err := json.Marshal(cfg)
 	if err != nil {
 		return Started{}, err
@@ -49,7 +53,7 @@ func (s *Service) start(ctx context.Context, a Ask, runConfig json.RawMessage, q
 	if err != nil {
 		return Started{}, err
 	}
-	flow, err := workflow()
+	flow, err := shippedWorkflow()
 	if err != nil {
 		return Started{}, err
 	}
@@ -63,6 +67,12 @@ func (s *Service) start(ctx context.Context, a Ask, runConfig json.RawMessage, q
 		return Started{}, err
 	}
 	files := map[string][]byte{"run_config.yaml": shown, sourcesFile: sources}
+	if own != nil {
+		flow = own.Flow
+		if files[workflowFiles], err = json.Marshal(own.Files); err != nil {
+			return Started{}, err
+		}
+	}
 	if q.derived != nil {
 		if files[derivedFile], err = json.Marshal(q.derived); err != nil {
 			return Started{}, err
@@ -112,8 +122,8 @@ func (s *Service) keep(probe string) (string, error) {
 	return at, nil
 }
 
-// workflow returns the node table that ships.
-func workflow() (runs.Workflow, error) {
+// shippedWorkflow returns the node table that ships.
+func shippedWorkflow() (runs.Workflow, error) {
 	raw, ok := specs.Workflow("launch")
 	if !ok {
 		return runs.Workflow{}, fault.New(fault.Internal, "the launch workflow is missing")

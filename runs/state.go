@@ -79,6 +79,12 @@ func launchTransitions() []transition {
 		{StateReadyForPR, StateValidating},
 		{StateReadyForPR, StatePROpened},
 		{StatePROpened, StateDone},
+		{StateCreated, StateDone}, // from here on: a workflow of one's own may end there
+		{StateClonedInputs, StateDone},
+		{StateIngested, StateDone},
+		{StateFactsReady, StateDone},
+		{StatePlanReady, StateDone},
+		{StateDraftReady, StateDone},
 	}
 }
 

@@ -32,6 +32,14 @@ type Node struct {
 	History  bool            `json:"history,omitempty"` // the data of each visit is kept, not only that of the last
 	Reuse    bool            `json:"reuse,omitempty"`   // it depends on its inputs and After alone: while they are as they were, a run that is sent back passes over it
 	After    []string        `json:"after,omitempty"`   // nodes whose work it reads apart from its inputs
+	Program  *Program        `json:"program,omitempty"` // what it starts, in a workflow that somebody has brought
+}
+
+// Program is a command that a node starts. Words that begin with "./" name files that the
+// run was started with.
+type Program struct {
+	Command []string `json:"command"`
+	Gate    bool     `json:"gate,omitempty"` // its exit code is the outcome: ok or failed
 }
 
 // Take says what becomes of a command that comes while a node works. All of them are

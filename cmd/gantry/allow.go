@@ -22,6 +22,7 @@ func allowFiles(env []string) targets.AllowFiles {
 // consent are the flags of allow.
 type consent struct {
 	file, dir string
+	workflow  string
 	options   bool
 	env       []string
 	pin       bool
@@ -32,10 +33,14 @@ func (c *cli) allowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "allow [TASK...]", Short: "Let agents start tasks of the project",
 		Long: "Let agents start tasks: the named ones, every task of a file, or every task of the files in a folder and below it. This\n" +
-			"writes the allowlist (~/.dela/allowlist.toml when it exists, else gantry's own), which no tool can change. It holds at once.",
-		Example:           "  gantry allow build test\n  gantry allow deploy --pin\n  gantry allow --file Makefile",
+			"writes the allowlist (~/.dela/allowlist.toml when it exists, else gantry's own), which no tool can change. It holds at once.\n" +
+			"With --workflow, let launches start the programs of a workflow, as long as it and the files that it brings stay as they are now.",
+		Example:           "  gantry allow build test\n  gantry allow deploy --pin\n  gantry allow --file Makefile\n  gantry allow --workflow release-notes.yaml",
 		ValidArgsFunction: c.completeTasks,
 		RunE: func(cmd *cobra.Command, names []string) error {
+			if f.workflow != "" {
+				return c.allowWorkflow(names, f)
+			}
 			entries, err := c.entries(cmd.Context(), names, f)
 			if err != nil {
 				return err
@@ -52,6 +57,7 @@ func (c *cli) allowCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&f.file, "file", "", "every task of this build file")
 	cmd.Flags().StringVar(&f.dir, "dir", "", "every task of the build files in this folder and below it")
+	cmd.Flags().StringVar(&f.workflow, "workflow", "", "the programs of this workflow, as it is now")
 	cmd.Flags().BoolVar(&f.options, "options", false, "agents may pass options, arguments that begin with -")
 	cmd.Flags().StringSliceVar(&f.env, "env", nil, "variables that agents may set although they are refused else")
 	cmd.Flags().BoolVar(&f.pin, "pin", false, "only as long as what the task does, or the file, stays as it is now")
@@ -166,7 +172,7 @@ func describe(e targets.Entry) string {
 }
 
 func (c *cli) denyCommand() *cobra.Command {
-	var path string
+	var path, flow string
 	cmd := &cobra.Command{
 		Use: "deny [TASK...]", Short: "Keep agents from starting tasks, whatever else allows them",
 		Long:              "Keep agents from starting the named tasks, or with --path every task of a file or of the files below a folder. A denial wins.",
@@ -175,6 +181,8 @@ func (c *cli) denyCommand() *cobra.Command {
 			entries := []targets.Entry{{Path: path}}
 			var err error
 			switch {
+			case flow != "" && len(names) == 0 && path == "":
+				return c.denyWorkflow(flow)
 			case (len(names) > 0) == (path != ""):
 				return fault.New(fault.InvalidInput, "give tasks or --path, one of them")
 			case path != "":
@@ -195,6 +203,7 @@ func (c *cli) denyCommand() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&flow, "workflow", "", "take back that the programs of this workflow may run")
 	cmd.Flags().StringVar(&path, "path", "", "every task of this file, or of the files in this folder and below it")
 	return cmd
 }
@@ -222,6 +231,7 @@ func (c *cli) allowlistCommand() *cobra.Command {
 }
 
 func (c *cli) printAllowlist() error {
+	defer c.printWorkflows()
 	a := allowFiles(c.env).Load()
 	switch {
 	case a.Err != nil:

@@ -115,6 +115,7 @@ func (c *cli) open(u use) (*app, error) {
 	workers := launch.Workers(launch.WorkerOptions{
 		Git: g, Egress: c.config.Launch.policy(c.env), Offline: c.config.Launch.offline(c.env), Version: version, Env: c.env,
 		Models: filepath.Join(c.config.StateDir, "llm_cache"), Redact: a.redactor.String,
+		Processes: a.supervisor,
 	})
 	workers[jobs.WorkerName] = jobs.Worker(jobs.WorkerOptions{Store: a.store, Supervisor: a.supervisor, HandOff: handOff})
 	talk, err := a.sessionOptions()
@@ -135,6 +136,7 @@ func (c *cli) open(u use) (*app, error) {
 		Store: a.store, Engine: a.engine, Git: g, Specs: specs.Files(), Root: c.config.Root, AllRoots: c.config.AllRoots || u.anyPath,
 		AnyPath: u.anyPath, Taskcards: c.config.Taskcards,
 		Egress: c.config.Launch.policy(c.env), Offline: c.config.Launch.offline(c.env), Env: c.env,
+		Consents: allowedWorkflows(c.env),
 	})
 	limit := c.config.RateLimit
 	if u.noLimit {

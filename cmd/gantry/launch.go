@@ -17,6 +17,7 @@ import (
 // launchFlags are the flags of gantry launch.
 type launchFlags struct {
 	site, siteRef, ref, name, profile string
+	workflow                          string
 	sections, allowed                 []string
 	noFix, noPR, printConfig          bool
 }
@@ -39,6 +40,7 @@ func (c *cli) launchCommand() *cobra.Command {
 	cmd.Flags().StringSliceVar(&f.sections, "sections", nil, "sections to write: products, docs, reference, kb, blog")
 	cmd.Flags().StringSliceVar(&f.allowed, "allow", nil, "paths of the site that may change, as globs (default: from its layout)")
 	cmd.Flags().StringVar(&f.profile, "profile", "", "validation profile: local, ci or prod")
+	cmd.Flags().StringVar(&f.workflow, "workflow", "", "a workflow of your own, YAML or JSON, instead of the launch")
 	cmd.Flags().BoolVar(&f.noFix, "no-fix", false, "pause at validation issues instead of fixing them")
 	cmd.Flags().BoolVar(&f.noPR, "no-pr", false, "pause before the pull request instead of opening it")
 	cmd.Flags().BoolVar(&f.printConfig, "print-config", false, "print the effective configuration and stop")
@@ -52,7 +54,7 @@ func (f launchFlags) runConfig(repo string) (json.RawMessage, error) {
 		"autopilot":       map[string]bool{"fix": !f.noFix, "open_pr": !f.noPR},
 	}
 	for key, value := range map[string]string{
-		"site_repo_url": f.site, "site_ref": f.siteRef, "github_ref": f.ref, "product_name": f.name, "validation_profile": f.profile,
+		"site_repo_url": f.site, "site_ref": f.siteRef, "github_ref": f.ref, "product_name": f.name, "validation_profile": f.profile, "workflow": f.workflow,
 	} {
 		if value != "" {
 			cfg[key] = value

@@ -52,8 +52,9 @@ var layers = []layer{
 	{"launch/fixes", "internal/fault launch/dossier launch/gates launch/page launch/patch"},
 	{"launch/quickstart", "internal/fault internal/lazyregexp launch/dossier"},
 	{"launch/taskcards", "internal/fault internal/lazyregexp validate"},
+	{"launch/workflow", "internal/fault internal/lazyregexp runs validate"},
 	{"launch", "artifacts launch/commitservice internal/fault internal/git internal/lazyregexp internal/proc launch/dossier launch/egress launch/evidence launch/fixes launch/gates launch/github launch/inventory " +
-		"launch/model launch/model/reword launch/pages launch/patch launch/site launch/quickstart launch/taskcards runs specs validate"},
+		"launch/model launch/model/reword launch/pages launch/patch launch/site launch/quickstart launch/taskcards launch/workflow runs specs validate"},
 
 	{"targets", "internal/fault internal/lazyregexp internal/proc"},
 	{"targets/jobs", "internal/fault internal/proc runs specs targets"},
@@ -94,7 +95,7 @@ var layers = []layer{
 
 	{"web", "artifacts internal/fault internal/rest runs validate"},
 
-	{"cmd/gantry", "agents agents/entries agents/sessions agents/tasks board board/changes clients internal/fault internal/git internal/proc internal/rest launch launch/dossier launch/egress launch/gates " +
+	{"cmd/gantry", "agents agents/entries agents/sessions agents/tasks board board/changes clients internal/fault internal/git internal/proc internal/rest launch launch/dossier launch/egress launch/workflow launch/gates " +
 		"mcpserver mcpserver/agenttools mcpserver/boardtools mcpserver/fleet mcpserver/guard mcpserver/handles mcpserver/httpfront " +
 		"mcpserver/launchtools mcpserver/stdio mcpserver/tasktools mcpserver/tokens mcpserver/tool mcpserver/worktreetools runs runs/local specs targets targets/jobs telemetry telemetry/api " +
 		"telemetry/export telemetry/outbox validate web worktree"},
@@ -127,7 +128,7 @@ var owners = []owner{
 	{"golang.org/x/sys/unix", "internal/journal internal/proc runs telemetry/outbox worktree"},
 
 	{"github.com/BurntSushi/toml", "clients cmd/gantry launch/evidence launch/inventory launch/page launch/site targets"},
-	{"github.com/goccy/go-yaml", "launch launch/evidence launch/page launch/patch launch/site launch/taskcards targets cmd/gantry"},
+	{"github.com/goccy/go-yaml", "launch launch/evidence launch/page launch/patch launch/site launch/taskcards launch/workflow targets cmd/gantry"},
 	{"github.com/yuin/goldmark", "launch/evidence launch/page launch/pages"},
 	{"golang.org/x/mod", "launch/evidence launch/inventory"},
 	{"golang.org/x/text", "launch/evidence launch/pages launch/quickstart targets"},

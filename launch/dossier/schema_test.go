@@ -180,7 +180,7 @@ func TestArtifactsAndTheirSchemasHaveTheSameMembers(t *testing.T) {
 
 // settings are fields of run_config that the schema takes, so that an existing
 // file is accepted, and that [dossier.Config] does not hold. Their descriptions say so.
-var settings = strings.Fields(`platform_family workflows_repo_url workflows_ref workflow locales allow_manual_edits
+var settings = strings.Fields(`platform_family workflows_repo_url workflows_ref locales allow_manual_edits
 	review_enabled taskcard_id extra_evidence_urls repo_hints ingestion mcp telemetry`)
 
 func TestConfigAndItsSchemaHaveTheSameMembers(t *testing.T) {
@@ -257,7 +257,7 @@ func TestEventPayloadsAndTheirSchemasHaveTheSameMembers(t *testing.T) {
 		runs.RunCreated: runs.Created{}, runs.NodeEntered: runs.Entered{},
 		runs.RunStateChanged: runs.StateChange{}, runs.TransitionRefused: runs.StateChange{},
 		runs.WorkItemStarted: runs.ItemStarted{}, runs.WorkItemFinished: runs.ItemFinished{}, runs.WorkItemFailed: runs.ItemFailed{},
-		runs.ArtifactWritten: runs.Artifact{}, runs.InputsCloned: runs.InputsPinned{},
+		runs.ArtifactWritten: runs.Artifact{}, runs.ArtifactChanged: runs.Artifact{}, runs.InputsCloned: runs.InputsPinned{},
 		runs.GateRunStarted: runs.GateRun{}, runs.GateRunFinished: runs.GateRun{},
 		runs.IssueOpened: runs.IssueChange{}, runs.IssueResolved: runs.IssueChange{},
 		runs.CommandReceived: runs.Command{}, runs.CommandFinished: runs.Receipt{},
