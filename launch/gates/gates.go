@@ -98,6 +98,8 @@ type Input struct {
 	Env     []string                   // where programs are looked for; without a PATH there are none
 	Scratch string                     // folder for what programs leave; "" and none is run
 	Reach   func(address string) error // refuses addresses that may not be asked; nil refuses all
+
+	parsed *parsedPages // of one RunAll; nil: each page is parsed whenever it is looked at
 }
 
 // Gate is one check.

@@ -39,6 +39,9 @@ type Log struct {
 // goroutine. The error is ctx's, when ctx ends; whatever goes wrong in a gate is
 // an issue of the report.
 func RunAll(ctx context.Context, in *Input, gates []Gate, observe func(Progress)) (dossier.ValidationReport, []Log, error) {
+	shared := *in
+	shared.parsed = &parsedPages{pages: map[string]parsedPage{}}
+	in = &shared
 	profile := cmp.Or(in.Config.Profile, "local")
 	report := dossier.ValidationReport{
 		SchemaVersion: dossier.SchemaVersion, OK: true, Profile: profile, Strict: in.Config.Strict(),

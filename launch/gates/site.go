@@ -78,6 +78,15 @@ func itself(i dossier.Issue) dossier.Issue { return i }
 // Page reads and parses one page of the site. The error is fs.ErrNotExist, or
 // says in a few words why the page cannot be read. Links are not followed.
 func (in *Input) Page(name string) (*page.Page, error) {
+	if kept, ok := in.parsed.get(name); ok {
+		return kept.page, kept.err
+	}
+	p, err := in.parse(name)
+	in.parsed.put(name, p, err)
+	return p, err
+}
+
+func (in *Input) parse(name string) (*page.Page, error) {
 	raw, err := readRegular(in.Site, name)
 	if err != nil {
 		return nil, err
