@@ -26,7 +26,7 @@ func (c *cli) runsCommand() *cobra.Command {
 		c.runCommand("watch", "Print events as they come until the run pauses or ends", c.runsWatch),
 		c.runCommand("cancel", "Cancel a run", c.runsCancel),
 		c.runCommand("rollback", "Print how to undo what a run published", c.runsRollback),
-		c.runCommand("resume", "Continue a run that nobody drives", c.runsResume),
+		c.runsResumeCommand(),
 	)
 	return cmd
 }
@@ -185,15 +185,24 @@ func (c *cli) runsCancel(ctx context.Context, _ *app, cl *client, id runs.ID) er
 	return nil
 }
 
-func (c *cli) runsResume(ctx context.Context, _ *app, cl *client, id runs.ID) error {
-	var out struct {
-		State runs.State `json:"state"`
-	}
-	if err := cl.into(ctx, "launch_resume", idArg{id}, &out); err != nil {
-		return err
-	}
-	fmt.Fprintf(c.std.out, "%s: continues from %s\n", id, out.State)
-	return nil
+func (c *cli) runsResumeCommand() *cobra.Command {
+	var force string
+	cmd := c.runCommand("resume", "Continue a run that nobody drives", func(ctx context.Context, _ *app, cl *client, id runs.ID) error {
+		args := map[string]any{"run_id": id}
+		if force != "" {
+			args["force"] = force
+		}
+		var out struct {
+			State runs.State `json:"state"`
+		}
+		if err := cl.into(ctx, "launch_resume", args, &out); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.std.out, "%s: continues from %s\n", id, out.State)
+		return nil
+	})
+	cmd.Flags().StringVar(&force, "force", "", "a node to execute again, with what depends on it")
+	return cmd
 }
 
 // sentence tells an event to a person.
