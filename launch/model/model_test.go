@@ -303,7 +303,11 @@ func TestAWrongConfigurationEndsTheRun(t *testing.T) {
 	for _, status := range []int{401, 403, 404} {
 		e := endpoint(fails(status))
 		w := newWorld(t, e, endpoint(says("b")))
-		_, err := w.ask(w.open(), "Well?")
+		s := w.open()
+		_, err := w.ask(s, "Well?")
+		if _, again := w.ask(s, "And this?"); !fault.Is(again, fault.ModelRefused) {
+			t.Errorf("%d, and then: %v", status, again)
+		}
 		if !fault.Is(err, fault.ModelRefused) || fault.From(err).Retryable || e.count() != 1 || strings.Contains(err.Error(), key) {
 			t.Errorf("%d: %v, %d requests", status, err, e.count())
 		}
@@ -398,31 +402,31 @@ func TestTheLedgerIsOnTheDiskBeforeTheRequestIsSent(t *testing.T) {
 
 func TestAtMostSoManyRequestsAtOnce(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
-	now, most := 0, 0
-	gate, once := make(chan struct{}), sync.Once{}
+	gate, once, there := make(chan struct{}), sync.Once{}, make(chan struct{}, 30)
 	w := newWorld(t, endpoint(func(rw http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		now++
-		most = max(most, now)
-		if now == 2 {
+		if there <- struct{}{}; len(there) == 2 {
 			once.Do(func() { close(gate) }) // two are there: let all through
 		}
-		mu.Unlock()
 		<-gate
 		says("a")(rw, r)
-		mu.Lock()
-		now--
-		mu.Unlock()
 	}))
 	s := w.open()
 	var all sync.WaitGroup
-	for i := range 6 {
+	for i := range 30 {
 		all.Go(func() { w.ask(s, fmt.Sprint(i)) })
 	}
 	all.Wait()
-	if most != 2 {
-		t.Errorf("%d at once", most)
+	now, most := 0, 0
+	for _, e := range w.events {
+		if e.Type == runs.LLMCallStarted {
+			now++
+		} else {
+			now--
+		}
+		most = max(most, now)
+	}
+	if most != 2 || len(w.events) != 60 {
+		t.Errorf("%d at once, %d events", most, len(w.events))
 	}
 }
 

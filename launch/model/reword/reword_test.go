@@ -86,6 +86,7 @@ func TestAnAnswerThatBreaksThePageIsRefused(t *testing.T) {
 		"an apology":                  "I am sorry, but I cannot do that.",
 		"an introduction":             "Here is the page:\n\n" + body,
 		"an uncited claim":            with(t, reads, reads+"\n- Is the fastest of all"),
+		"an uncited word":             with(t, reads, reads+"\n- Widget"),
 		"a claim of nobody":           with(t, reads, "- Reads CSV and XLSX <!-- claim_id: c0000000000000000 -->"),
 		"a marker that is none":       with(t, reads, "- Reads CSV and XLSX <!-- claim_id: 1 --> <!-- claim_id: c415aa709e2d292f3 -->"),
 		"a claim left out":            with(t, reads+"\n", ""),
