@@ -112,7 +112,7 @@ func (w *world) leavesNothing() {
 	for dir, may := range map[string]string{
 		base:    "root state home outside bin",
 		w.home:  ".dela .gitconfig",
-		w.state: "board format index.db index.db-wal index.db-shm index.lock keys procs runs sessions telemetry.db telemetry.db-wal telemetry.db-shm telemetry_outbox.lock worker.log",
+		w.state: "board format index.db index.db-wal index.db-shm index.lock keys llm_cache procs runs sessions telemetry.db telemetry.db-wal telemetry.db-shm telemetry_outbox.lock worker.log",
 	} {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
