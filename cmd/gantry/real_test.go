@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"go/build"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -192,6 +193,66 @@ func TestARepositoryThatSaysNothingFailsAndSaysWhatIsMissing(t *testing.T) {
 		w.rest(id)
 		if reason := field(t, p.inState(id, "FAILED"), "next.reason"); !strings.HasPrefix(reason, want.code) || !strings.Contains(reason, want.hint) {
 			t.Errorf("%s: a client is told %q", name, reason)
+		}
+	}
+}
+
+// gypCopy copies gyp-next, a Python project that comes with npm's node-gyp, from where
+// CI or npm itself put it.
+func (w *world) gypCopy(name string) string {
+	w.t.Helper()
+	places := []string{filepath.Join(os.Getenv("GANTRY_CONFORMANCE"), "node-gyp", "gyp")}
+	if npm, err := exec.LookPath("npm"); err == nil {
+		if npm, err = filepath.EvalSymlinks(npm); err == nil {
+			places = append(places, filepath.Join(npm, "..", "..", "node_modules", "node-gyp", "gyp"))
+		}
+	}
+	i := slices.IndexFunc(places, func(dir string) bool {
+		_, err := os.Stat(filepath.Join(dir, "pyproject.toml"))
+		return err == nil
+	})
+	if i < 0 {
+		w.t.Skip("gyp-next is not here: it comes with npm, and with npm install node-gyp")
+	}
+	dir := filepath.Join(w.root, name)
+	if err := os.CopyFS(dir, os.DirFS(places[i])); err != nil {
+		w.t.Fatal(err)
+	}
+	return dir
+}
+
+// A Python project whose packages are not where its files are: the modules have the
+// names by which they are imported, and what it only carries along is no part of it.
+func TestARealPythonRepositoryIsDocumentedAsItIsImported(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.gypCopy("gyp")
+	dir := w.launched("gyp")
+	facts := document[dossier.ProductFacts](t, dir, dossier.ProductFactsName)
+	if facts.ProductName != "gyp-next" || facts.APISurface.Symbols < 200 {
+		t.Errorf("%q with %d symbols", facts.ProductName, facts.APISurface.Symbols)
+	}
+	for _, m := range facts.APISurface.Modules {
+		if m.Name != "gyp" && !strings.HasPrefix(m.Name, "gyp.") {
+			t.Errorf("%s is no module of it", m.Name)
+		}
+	}
+	report := document[dossier.ValidationReport](t, dir, dossier.ValidationReportName)
+	for _, g := range report.Gates {
+		_, absent := exec.LookPath("hugo")
+		must := slices.Contains([]string{"truth_lock", "internal_links", "snippets"}, g.Name) || g.Name == "hugo_build" && absent == nil
+		if !g.OK || must && g.Skipped != "" {
+			t.Errorf("gate %s: %+v", g.Name, g)
+		}
+	}
+	site := filepath.Join(dir, "work", "site", "content")
+	for page, want := range map[string]string{
+		"docs/gyp-next/getting-started.md": "`pip install gyp-next`",
+		"docs/gyp-next/_index.md":          "gyp-next is a fork of the GYP build system",
+		"reference/gyp-next/gyp-common.md": "`def TopologicallySorted(graph, get_edges)`",
+	} {
+		if text := read(t, filepath.Join(site, filepath.FromSlash(page))); !strings.Contains(text, want) {
+			t.Errorf("%s does not say %q", page, want)
 		}
 	}
 }
