@@ -28,6 +28,7 @@ import (
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/git"
 	"github.com/gantry-run/gantry/launch/egress"
+	"github.com/gantry-run/gantry/launch/quickstart"
 	"github.com/gantry-run/gantry/launch/workflow"
 	"github.com/gantry-run/gantry/runs"
 	"github.com/gantry-run/gantry/validate"
@@ -38,14 +39,15 @@ type Options struct {
 	Store     *runs.Store
 	Engine    runs.Engine
 	Git       *git.Git
-	Specs     fs.FS          // specs.Files()
-	Root      string         // the project that callers work in; paths in a run_config are under it
-	AllRoots  bool           // show the runs of other roots too
-	AnyPath   bool           // a person is asking: paths may lead anywhere
-	Taskcards string         // folder of the taskcards under Root
-	Egress    *egress.Policy // what may be reached outside; nil: nothing
-	Offline   bool           // the commit service is not called
-	Env       []string       // where the gates look for programs; see WorkerOptions
+	Specs     fs.FS                // specs.Files()
+	Root      string               // the project that callers work in; paths in a run_config are under it
+	AllRoots  bool                 // show the runs of other roots too
+	AnyPath   bool                 // a person is asking: paths may lead anywhere
+	Sites     []quickstart.Profile // besides those that ship
+	Taskcards string               // folder of the taskcards under Root
+	Egress    *egress.Policy       // what may be reached outside; nil: nothing
+	Offline   bool                 // the commit service is not called
+	Env       []string             // where the gates look for programs; see WorkerOptions
 	Consents  workflow.Consents
 	Now       func() time.Time
 }

@@ -12,11 +12,22 @@ import (
 	"github.com/gantry-run/gantry/launch/quickstart"
 )
 
+// profiles returns the sites that are known: those that ship, and those of the
+// configuration. Two that claim the same host are CONFIG_INVALID.
+func (s *Service) profiles() ([]quickstart.Profile, error) {
+	shipped, err := quickstart.Profiles(s.o.Specs)
+	if err != nil {
+		return nil, err
+	}
+	all := append(shipped, s.o.Sites...)
+	return all, quickstart.CheckProfiles(all)
+}
+
 // FromProductURL starts a launch of the product that a page is about. The site
 // profiles say which repository that is. A page of an unknown site is
 // UNSUPPORTED_SITE, an address that fits no profile's paths INVALID_URL.
 func (s *Service) FromProductURL(ctx context.Context, a Ask, url string) (Started, quickstart.DerivedFromProduct, error) {
-	profiles, err := quickstart.Profiles(s.o.Specs)
+	profiles, err := s.profiles()
 	if err != nil {
 		return Started{}, quickstart.DerivedFromProduct{}, err
 	}
@@ -34,7 +45,7 @@ func (s *Service) FromProductURL(ctx context.Context, a Ask, url string) (Starte
 // and no run is started. tell reports progress.
 func (s *Service) FromGitHub(ctx context.Context, a Ask, url string, tell func(string, ...any)) (Started, quickstart.DerivedFromRepository, error) {
 	none := quickstart.DerivedFromRepository{}
-	profiles, err := quickstart.Profiles(s.o.Specs)
+	profiles, err := s.profiles()
 	if err != nil {
 		return Started{}, none, err
 	}

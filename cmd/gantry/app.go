@@ -134,7 +134,7 @@ func (c *cli) open(u use) (*app, error) {
 	a.board = sync.OnceValues(func() (*board.Board, error) { return a.openBoard(g) })
 	a.launches = launch.NewService(launch.Options{
 		Store: a.store, Engine: a.engine, Git: g, Specs: specs.Files(), Root: c.config.Root, AllRoots: c.config.AllRoots || u.anyPath,
-		AnyPath: u.anyPath, Taskcards: c.config.Taskcards,
+		AnyPath: u.anyPath, Taskcards: c.config.Taskcards, Sites: c.config.Sites,
 		Egress: c.config.Launch.policy(c.env), Offline: c.config.Launch.offline(c.env), Env: c.env,
 		Consents: allowedWorkflows(c.env),
 	})

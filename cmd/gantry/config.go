@@ -14,6 +14,7 @@ import (
 
 	"github.com/gantry-run/gantry/internal/fault"
 	"github.com/gantry-run/gantry/internal/proc"
+	"github.com/gantry-run/gantry/launch/quickstart"
 )
 
 // config is every setting. A field is a key of gantry.toml and a flag of every
@@ -46,6 +47,8 @@ type config struct {
 	// Lists of tables, in the file alone: config_tables.go.
 	Projects  []projectTable  `toml:"projects"`
 	Executors []executorTable `toml:"executors"`
+
+	Sites []quickstart.Profile `toml:"sites"` // as specs/sites has them
 
 	Tools map[string]bool `toml:"tools"` // config_server.go
 }

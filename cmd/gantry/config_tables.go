@@ -7,6 +7,7 @@ import (
 	"github.com/gantry-run/gantry/board"
 	"github.com/gantry-run/gantry/board/changes"
 	"github.com/gantry-run/gantry/internal/fault"
+	"github.com/gantry-run/gantry/launch/quickstart"
 )
 
 // boardTable is the table [board]: settings of the toolset of that name.
@@ -62,6 +63,9 @@ func (c *config) checkTables() error {
 				return fault.New(fault.ConfigInvalid, "the project %.80q has a repository whose path is not absolute", p.Name)
 			}
 		}
+	}
+	if err := quickstart.CheckProfiles(c.Sites); err != nil {
+		return err
 	}
 	for _, e := range c.Executors {
 		if e.Name == "" || len(e.Command) == 0 {

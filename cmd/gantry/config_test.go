@@ -52,6 +52,13 @@ Two kinds of table may be there several times. They have no flags.
 	documentTable(&b, "projects", "a project of the board", reflect.TypeFor[projectTable]())
 	documentTable(&b, "executors", "an agent of yours, which may be any command", reflect.TypeFor[executorTable]())
 	b.WriteString(`
+## [[sites]]
+
+A documentation site whose product pages ` + "`launch_start_run_from_product_url`" + ` knows, besides those that ship. Its keys are those of
+` + "`specs/sites/aspose.json`" + `, which is an example: name, brand, hosts, families, platforms, product_slug, product_name, repository, repositories,
+repository_names. Two sites cannot have the same host.
+`)
+	b.WriteString(`
 A file that changes two settings and adds one of each:
 
 ` + "```toml" + `
@@ -101,7 +108,7 @@ output = "jsonl"`)
 	if g, err := loaded(t, "[board]\ndiff_guard = \"relaxed\"").Board.guard(); g != changes.Relaxed() || err != nil {
 		t.Errorf("%+v %v", g, err)
 	}
-	for _, bad := range []string{`[[projects]]`, "[board]\ndiff_guard = \"none\"", "[[projects]]\nname = \"x\"\nrepos = [{ path = \"here\" }]", "[[executors]]\nname = \"X\"", "[[executors]]\ncomand = [\"x\"]"} {
+	for _, bad := range []string{`[[projects]]`, "[board]\ndiff_guard = \"none\"", "[[projects]]\nname = \"x\"\nrepos = [{ path = \"here\" }]", "[[executors]]\nname = \"X\"", "[[executors]]\ncomand = [\"x\"]", "[[sites]]\nname = \"x\""} {
 		home := t.TempDir()
 		write(t, filepath.Join(home, "gantry", "gantry.toml"), bad+"\n")
 		c := &cli{std: streams{}, env: []string{"XDG_CONFIG_HOME=" + home, "HOME=/nonexistent"}}

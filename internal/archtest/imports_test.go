@@ -95,7 +95,7 @@ var layers = []layer{
 
 	{"web", "artifacts internal/fault internal/rest runs validate"},
 
-	{"cmd/gantry", "agents agents/entries agents/sessions agents/tasks board board/changes clients internal/fault internal/git internal/proc internal/rest launch launch/dossier launch/egress launch/workflow launch/gates " +
+	{"cmd/gantry", "launch/quickstart agents agents/entries agents/sessions agents/tasks board board/changes clients internal/fault internal/git internal/proc internal/rest launch launch/dossier launch/egress launch/workflow launch/gates " +
 		"mcpserver mcpserver/agenttools mcpserver/boardtools mcpserver/fleet mcpserver/guard mcpserver/handles mcpserver/httpfront " +
 		"mcpserver/launchtools mcpserver/stdio mcpserver/tasktools mcpserver/tokens mcpserver/tool mcpserver/worktreetools runs runs/local specs targets targets/jobs telemetry telemetry/api " +
 		"telemetry/export telemetry/outbox validate web worktree"},
