@@ -404,7 +404,7 @@ func TestAFailedRunGoesOnFromItsLastStableState(t *testing.T) {
 	if drafts.Load() != was || merges.Load() != merged {
 		t.Errorf("finished nodes were executed again: %d drafts, %d merges", drafts.Load()-was, merges.Load()-merged)
 	}
-	// force does a node again, and all after it.
+	// force does a node again, and what comes after it.
 	if _, err := w.svc.Resume(t.Context(), Ask{}, id, "draft_sections"); err != nil {
 		t.Fatal(err)
 	}

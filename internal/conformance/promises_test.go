@@ -56,7 +56,7 @@ func design() list {
 		{"1. An acknowledged event survives a kill, and, for launches, a power cut",
 			storm + " internal/journal.TestNoAcknowledgedEventIsLostWithThePower internal/journal.TestEveryBarrierIsNeeded runs.TestNothingRemembersWhatThePowerCanTake cmd/gantry.TestAKeptTaskSurvivesTheKillOfItsServer", ""},
 		{"2. A finished node is not executed again, unless an input changed or the caller forces it",
-			"runs.TestResumingAgainAndAgainRepeatsNothing runs.TestResumeRepeatsNoFinishedWork runs.TestForceExecutesANodeAndWhatFollowsAgain runs/local.TestConformance " + storm, ""},
+			"runs.TestResumingAgainAndAgainRepeatsNothing runs.TestResumeRepeatsNoFinishedWork runs.TestOnlyWhatIsStaleIsRedoneAndNothingStaleStays launch.TestAnArtifactThatSomebodyEditsIsKeptAndWhatReadItRedone cmd/gantry.TestACommandWhoseServerWasKilledIsBegunAnewAndNothingElse runs/local.TestConformance " + storm, ""},
 		{"3. A run has one executor at a time, across processes", oneDriver + " runs/local.TestConformance runs/local.TestARunIsAdoptedWhenItsDriverIsGone", ""},
 		{"4. No process is lost: it is adopted, recorded with its code, or reported lost",
 			"internal/proc.TestAnOrphanIsAdopted internal/proc.TestNoKillStartsAProcessTwice internal/proc.TestAnOrphanIsStoppedWithAllThatEscaped internal/proc.TestADamagedStatusIsLostAndHoldsUpNobody targets/jobs.TestALostProcessIsAFailure cmd/gantry.TestATaskEndsWithItsServer", ""},
