@@ -155,7 +155,7 @@ func hugoEnv(env []string, scratch, more string) []string {
 var (
 	hugoError = lazyregexp.New(`^(?:ERROR|Error:)\s+(?:\d{4}/\d\d/\d\d \d\d:\d\d:\d\d )?(.*)`)
 	hugoPlace = lazyregexp.New(`"([^"\n]+?):(\d+)(?::\d+)?"`)
-	hugoTotal = lazyregexp.New(`^Error building site: logged \d+ error`)
+	hugoTotal = lazyregexp.New(`^(?i:error) building site: logged \d+ error`)
 )
 
 func readBuild(result proc.Result, dir string) built {
@@ -172,7 +172,7 @@ func readBuild(result proc.Result, dir string) built {
 		b.notes = append(b.notes, m[1])
 		if at := hugoPlace.FindStringSubmatch(m[1]); at != nil {
 			n, _ := strconv.Atoi(at[2]) // digits
-			b.errors = append(b.errors, buildError{path: filepath.ToSlash(at[1]), line: n, text: strings.TrimPrefix(m[1], "Error building site: ")})
+			b.errors = append(b.errors, buildError{path: filepath.ToSlash(at[1]), line: n, text: strings.TrimPrefix(strings.TrimPrefix(m[1], "Error building site: "), "error building site: ")})
 		}
 	}
 	slices.Sort(b.notes)
