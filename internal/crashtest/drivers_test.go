@@ -22,7 +22,7 @@ func TestARunIsDrivenByOneProcessAtATime(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 12 {
 		all.Go(func() {
-			config := map[string]any{"github_repo_url": "product", "autopilot": map[string]bool{"open_pr": true}, "hugo": noBuild}
+			config := map[string]any{"github_repo_url": "product", "autopilot": map[string]bool{"open_pr": true}}
 			var st status
 			err := servers[i%3].call("launch_start_run", args{"run_config": config, "idempotency_key": fmt.Sprint("k", i)}, &st)
 			if errors.Is(err, errGone) {

@@ -82,7 +82,3 @@ func shapes() []struct {
 		{"go", (*lab).goRepo}, {"javascript", (*lab).jsRepo}, {"python", (*lab).pythonRepo}, {"folder", (*lab).plainFolder},
 	}
 }
-
-// noBuild keeps Hugo out of the storm: a kill of Gantry is what is tested, and a build
-// would be most of the time between two of them.
-var noBuild = map[string]bool{"build": false}

@@ -20,7 +20,7 @@ func TestAFullDiskFailsCallsAndNotTheServer(t *testing.T) {
 
 	s := l.serve()
 	defer s.leave()
-	config := map[string]any{"github_repo_url": "product", "hugo": noBuild}
+	config := map[string]any{"github_repo_url": "product"}
 	var st status
 	if err := s.call("launch_start_run", args{"run_config": config, "idempotency_key": "first"}, &st); err != nil {
 		t.Fatal(err)

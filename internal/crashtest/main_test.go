@@ -36,5 +36,10 @@ func buildAndRun(m *testing.M) int {
 			return 1
 		}
 	}
+	// A Hugo that takes no time: what is tested is a kill of Gantry, not a build.
+	if err := os.WriteFile(filepath.Join(gitFolder, "hugo"), []byte("#!/bin/sh\nexit 0\n"), 0o755); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
 }

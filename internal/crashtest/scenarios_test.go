@@ -38,7 +38,7 @@ func (c *client) key() string {
 
 // start starts a run, at times twice with the same key, and remembers it.
 func (c *client) start(scenario string, auto bool, site string) string {
-	config := map[string]any{"github_repo_url": "product", "hugo": noBuild, "autopilot": map[string]bool{"fix": auto, "open_pr": auto}}
+	config := map[string]any{"github_repo_url": "product", "autopilot": map[string]bool{"fix": auto, "open_pr": auto}}
 	if site != "" {
 		config["site_repo_url"] = site
 	}
