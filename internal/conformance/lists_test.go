@@ -24,5 +24,5 @@ type clause struct {
 
 // lists are all promises, in the order of the document.
 func lists() []list {
-	return []list{seedOfTasks(), seedOfAgents(), seedOfWorktree(), seedOfTheLaunch(), seedOfRecords(), seedOfTelemetry(), seedOfBoard(), seedOfHTTP(), seedOfProtocol(), taskRunner(), worktreePromises(), agentPromises(), boardPromises(), modelPromises(), gatePromises(), evidencePromises(), foundation(), design()}
+	return []list{seedOfTasks(), seedOfAgents(), seedOfWorktree(), seedOfTheLaunch(), seedOfRecords(), seedOfTelemetry(), seedOfBoard(), seedOfHTTP(), seedOfProtocol(), taskRunner(), worktreePromises(), agentPromises(), boardPromises(), modelPromises(), gatePromises(), publisherPromises(), evidencePromises(), foundation(), design()}
 }
