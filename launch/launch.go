@@ -101,12 +101,7 @@ func illegal(v *runs.View, verb, needs string) error {
 }
 
 // Ask is a mutating request: who asks, and under which idempotency key.
-type Ask struct {
-	Owner  string
-	Once   *runs.Once
-	CallID string
-	Tool   string
-}
+type Ask = runs.Ask
 
 // command gives a run a command and waits until it is settled. A refusal becomes
 // a fault.

@@ -17,7 +17,7 @@ type cancelOut struct {
 
 func (d Deps) cancel(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, in run) (cancelOut, error) {
-		state, err := d.Launches.Cancel(ctx, ask(c), in.RunID)
+		state, err := d.Launches.Cancel(ctx, c.Ask(), in.RunID)
 		return cancelOut{ok(in.RunID), true, state}, err
 	})
 }

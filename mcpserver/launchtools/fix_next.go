@@ -20,7 +20,7 @@ type fixNextOut struct {
 
 func (d Deps) fixNext(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, in run) (fixNextOut, error) {
-		f, err := d.Launches.FixNext(ctx, ask(c), in.RunID)
+		f, err := d.Launches.FixNext(ctx, c.Ask(), in.RunID)
 		return fixNextOut{ok(in.RunID), f.IssueID, nonNil(f.PatchIDs), f.Remaining, f.Blockers, f.Report}, err
 	})
 }

@@ -78,7 +78,7 @@ func (h Handles) result(st launch.Status, who guard.Caller) (*tool.Result, error
 
 // Cancel implements [tool.Handles].
 func (h Handles) Cancel(ctx context.Context, c *guard.Call, id runs.ID) error {
-	_, err := h.Launches.Cancel(ctx, ask(c), id)
+	_, err := h.Launches.Cancel(ctx, c.Ask(), id)
 	if fault.Is(err, fault.IllegalState) {
 		return nil // it is over
 	}
@@ -87,5 +87,5 @@ func (h Handles) Cancel(ctx context.Context, c *guard.Call, id runs.ID) error {
 
 // Answer implements [tool.Handles].
 func (h Handles) Answer(ctx context.Context, c *guard.Call, id runs.ID, key, choice string) error {
-	return h.Launches.Answer(ctx, ask(c), id, key, choice)
+	return h.Launches.Answer(ctx, c.Ask(), id, key, choice)
 }

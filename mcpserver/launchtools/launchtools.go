@@ -8,7 +8,6 @@ package launchtools
 
 import (
 	"github.com/gantry-run/gantry/launch"
-	"github.com/gantry-run/gantry/mcpserver/guard"
 	"github.com/gantry-run/gantry/mcpserver/tool"
 	"github.com/gantry-run/gantry/runs"
 	"github.com/gantry-run/gantry/telemetry"
@@ -54,9 +53,6 @@ func Tools(d Deps) ([]tool.Tool, error) {
 		"validate_taskcard":                     d.validateTaskcard,
 	})
 }
-
-// ask is what a verb of the launch wants to know of the call.
-func ask(c *guard.Call) launch.Ask { return launch.Ask(c.Ask()) }
 
 // run is the argument of a tool that names a run and nothing else.
 type run struct {

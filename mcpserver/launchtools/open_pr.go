@@ -23,7 +23,7 @@ type openPROut struct {
 
 func (d Deps) openPR(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, in openPRIn) (openPROut, error) {
-		p, err := d.Launches.OpenPR(ctx, ask(c), in.RunID, in.Draft)
+		p, err := d.Launches.OpenPR(ctx, c.Ask(), in.RunID, in.Draft)
 		return openPROut{ok(in.RunID), p.URL, p.Branch, p.CommitSHA}, err
 	})
 }

@@ -21,7 +21,7 @@ type resumeOut struct {
 
 func (d Deps) resume(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, in resumeIn) (resumeOut, error) {
-		state, err := d.Launches.Resume(ctx, ask(c), in.RunID, in.Force)
+		state, err := d.Launches.Resume(ctx, c.Ask(), in.RunID, in.Force)
 		return resumeOut{ok(in.RunID), state}, err
 	})
 }

@@ -20,7 +20,7 @@ type fromGitHubOut struct {
 
 func (d Deps) startFromGitHub(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, in fromGitHubIn) (fromGitHubOut, error) {
-		r, derived, err := d.Launches.FromGitHub(ctx, ask(c), in.URL, c.Tell)
+		r, derived, err := d.Launches.FromGitHub(ctx, c.Ask(), in.URL, c.Tell)
 		if err != nil {
 			return fromGitHubOut{}, err
 		}

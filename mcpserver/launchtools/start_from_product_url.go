@@ -20,7 +20,7 @@ type fromProductOut struct {
 
 func (d Deps) startFromProductURL(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, in fromProductIn) (fromProductOut, error) {
-		r, derived, err := d.Launches.FromProductURL(ctx, ask(c), in.URL)
+		r, derived, err := d.Launches.FromProductURL(ctx, c.Ask(), in.URL)
 		if err != nil {
 			return fromProductOut{}, err
 		}

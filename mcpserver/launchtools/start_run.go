@@ -21,7 +21,7 @@ type started struct {
 
 func (d Deps) startRun(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, in startRunIn) (started, error) {
-		r, err := d.Launches.Start(ctx, ask(c), in.RunConfig)
+		r, err := d.Launches.Start(ctx, c.Ask(), in.RunConfig)
 		if err != nil {
 			return started{}, err
 		}

@@ -16,7 +16,7 @@ type validateOut struct {
 
 func (d Deps) validate(s specs.Tool) tool.Tool {
 	return tool.New(s, func(ctx context.Context, c *guard.Call, in run) (validateOut, error) {
-		report, err := d.Launches.Validate(ctx, ask(c), in.RunID)
+		report, err := d.Launches.Validate(ctx, c.Ask(), in.RunID)
 		return validateOut{ok(in.RunID), report}, err
 	})
 }
