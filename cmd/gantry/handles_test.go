@@ -406,7 +406,7 @@ func TestAnAttemptIsATaskUntilItsFirstTurnIsOver(t *testing.T) {
 	h.fits("start_task_attempt", done)
 	d.must("follow_up", args{"session_id": task.ID, "action": "send", "prompt": "exit 3"})
 	d.settled(field(t, done.Result.Structured, "attempt_id"))
-	if again := h.get(task.ID); again.Status != "completed" {
+	if again := h.get(task.ID); again.Status != "completed" || again.Result.IsError {
 		t.Errorf("another turn has changed the task: %+v", again)
 	}
 
