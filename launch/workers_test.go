@@ -59,7 +59,7 @@ func TestEveryWorkerCanBeCalledAgain(t *testing.T) {
 	w = newWorld(t, twice)
 	id := w.start(`,"site_repo_url":"site.git"` + autopilot)
 	w.in(id, runs.StateDone)
-	for name := range Workers(WorkerOptions{}) {
+	for _, name := range WorkerNames() {
 		if again[name] == 0 && name != "draft_section" {
 			t.Errorf("%s was not called again", name)
 		}
