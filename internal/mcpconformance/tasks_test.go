@@ -32,8 +32,8 @@ type lasting struct {
 func lastingTools() map[string]lasting {
 	return map[string]lasting{
 		"slow_compute": {do: computes},
-		"failing_job": {must: true, do: func(_ context.Context, _ *held, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return fails(nil, r)
+		"failing_job": {must: true, do: func(ctx context.Context, _ *held, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return fails(ctx, r)
 		}},
 		"protocol_error_job": {must: true, do: breaks},
 		"confirm_delete":     {do: asksFor("confirm")},
