@@ -172,12 +172,22 @@ func (w *workers) commit(ctx context.Context, j *job, pr dossier.PR) (git.Commit
 	if err != nil {
 		return git.Commit{}, err
 	}
+	name, email := author(j.cfg)
 	c, err := w.git.Commit(ctx, dir, git.CommitOptions{
 		Message:    fmt.Sprintf("%s\n\nWritten from %s at %s.\n", pr.Title, j.cfg.GithubRepoURL, j.view.Pins.RepoSHA),
-		AuthorName: authorName, AuthorEmail: authorEmail, When: product.When, Paths: pr.AffectedPaths,
+		AuthorName: name, AuthorEmail: email, When: product.When, Paths: pr.AffectedPaths,
 	})
 	if errors.Is(err, git.ErrNothingToCommit) {
 		return w.git.Head(ctx, dir)
 	}
 	return c, err
+}
+
+// author returns whom the commit is by: whom the configuration names, else Gantry.
+func author(cfg dossier.Config) (name, email string) {
+	name, email = authorName, authorEmail
+	if c := cfg.CommitService; c != nil && c.AuthorName != "" {
+		name, email = c.AuthorName, c.AuthorEmail
+	}
+	return name, email
 }

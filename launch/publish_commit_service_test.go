@@ -71,7 +71,7 @@ func withService(t *testing.T, offline bool, s *service) (*world, string) {
 	w := newWorldWith(t, WorkerOptions{Egress: policy, Offline: offline}, nil)
 	w.svc = w.as(func(o *Options) { o.Egress, o.Offline = policy, offline })
 	return w, `,"site_repo_url":"site.git","autopilot":{"fix":true,"open_pr":true},"publisher":"commit_service","commit_service":{"endpoint_url":"` +
-		server.URL + `","github_token_env":"SERVICE_TOKEN","commit_message_template":"Document {product_slug}","commit_body_template":"By {run_id}",` +
+		server.URL + `","github_token_env":"SERVICE_TOKEN","commit_message_template":"Document {product_slug}","commit_body_template":"By {run_id}","author_name":"Ann","author_email":"ann@example.com",` +
 		`"ai_governance_metadata":{"ag001_approval":{"approved":true,"approval_source":"manual-marker","timestamp":"2026-01-02T03:04:05Z"}}}`
 }
 
@@ -94,6 +94,9 @@ func TestACommitServiceIsAskedAgainUnderTheSameKey(t *testing.T) {
 			len(c.AllowedPaths) == 0 || c.Governance == nil || !c.Governance.Approval.Approved || key[14] != '4' || !runs.IsUUID(key) {
 			t.Errorf("%s: %+v", key, c)
 		}
+	}
+	if by := w.git(w.site(id), "log", "-1", "--format=%an <%ae>"); by != "Ann <ann@example.com>" {
+		t.Errorf("the commit is by %s", by)
 	}
 	pr := w.pr(id)
 	if pr.Number == nil || *pr.Number != 7 || pr.CommitSHAs[0] != strings.Repeat("ab", 20) || pr.Status != dossier.PROpened {
