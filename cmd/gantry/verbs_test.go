@@ -145,9 +145,9 @@ func TestWhatCannotBeFixedLeavesTheRunAsItWas(t *testing.T) {
 		edit   func(string) string
 		code   string
 	}{
-		"no attempts":   {args{"max_fix_attempts": 0}, addLine("Widget renders a million rows a second."), "FIX_EXHAUSTED"},
-		"no known fix":  {nil, replace("title: ", "title: \"unclosed\nx: "), "FIXER_UNFIXABLE"},
-		"lost heading":  {nil, replace("## What it does", "## Entirely other"), "FIXER_UNFIXABLE"},
+		"no attempts":  {args{"max_fix_attempts": 0}, addLine("Widget renders a million rows a second."), "FIX_EXHAUSTED"},
+		"no known fix": {nil, replace("title: ", "title: \"unclosed\nx: "), "FIXER_UNFIXABLE"},
+		"lost heading": {nil, replace("## What it does", "## Entirely other"), "FIXER_UNFIXABLE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -31,7 +31,7 @@ type Config struct {
 	CIStrictness     string         `json:"ci_strictness,omitempty" yaml:"ci_strictness,omitempty"` // relaxed, strict (also when empty): whether warnings fail in profile ci
 	Hugo             *Hugo          `json:"hugo,omitempty" yaml:"hugo,omitempty"`
 	ExternalLinks    *ExternalLinks `json:"external_links,omitempty" yaml:"external_links,omitempty"`
-	LLM              *LLM           `json:"llm,omitempty" yaml:"llm,omitempty"` // nil: templates only
+	LLM              *LLM           `json:"llm,omitempty" yaml:"llm,omitempty"`           // nil: templates only
 	Workflow         string         `json:"workflow,omitempty" yaml:"workflow,omitempty"` // path of a node table of one's own
 	RulesetVersion   string         `json:"ruleset_version" yaml:"ruleset_version"`
 	TemplatesVersion string         `json:"templates_version" yaml:"templates_version"`
