@@ -236,7 +236,7 @@ func TestOtherClientsGetTheResultOfTheTool(t *testing.T) {
 	w := newWorld(t)
 	var id string
 	for _, era := range []string{stateful, stateless} {
-		p := w.serve(era)
+		p := w.serve(era, "--rate-limit=0")
 		id = p.start(nil)
 		a := p.request("tasks/get", map[string]any{"taskId": id})
 		if a.Error == nil || a.Error.Code != -32021 {
@@ -244,7 +244,7 @@ func TestOtherClientsGetTheResultOfTheTool(t *testing.T) {
 		}
 	}
 	w.rest(id)
-	p := w.serve(stateless)
+	p := w.serve(stateless, "--rate-limit=0")
 	p.caps = holding // which cannot ask
 	if paused := p.holder().get(id); paused.Status != "working" || !strings.Contains(paused.Message, "launch_open_pr") || paused.Asks != nil {
 		t.Errorf("a paused launch, for a client that cannot ask: %+v", paused)
@@ -276,7 +276,7 @@ func TestAQuickstartsTaskEndsAsItsToolSays(t *testing.T) {
 		t.Errorf("nothing is said of the inference: %s", done.Result.Structured)
 	}
 
-	p = w.serve(stateless)
+	p = w.serve(stateless, "--rate-limit=0")
 	p.caps = holding
 	failing := p.holder().begin("launch_start_run", args{"run_config": args{"github_repo_url": "empty"}})
 	if failed := p.holder().until(failing.ID, "working"); failed.Status != "failed" || failed.Error == nil || failed.Error.Data.Code == "" || failed.Result != nil {
@@ -288,11 +288,11 @@ func TestAQuickstartsTaskEndsAsItsToolSays(t *testing.T) {
 func TestAHandleOutlivesItsServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	p := w.serve(stateless)
+	p := w.serve(stateless, "--rate-limit=0")
 	p.caps = asking
 	task := p.holder().begin("launch_start_run", args{"run_config": args{"github_repo_url": "product", "site_repo_url": "site"}})
 	p.signal(syscall.SIGKILL)
-	p = w.serve(stateless)
+	p = w.serve(stateless, "--rate-limit=0")
 	p.caps = asking
 	h := p.holder()
 	paused := h.until(task.ID, "working")
@@ -300,7 +300,7 @@ func TestAHandleOutlivesItsServer(t *testing.T) {
 		t.Fatalf("before %+v, after %+v", task, paused)
 	}
 	p.signal(syscall.SIGKILL)
-	p = w.serve(stateless)
+	p = w.serve(stateless, "--rate-limit=0")
 	p.caps = asking
 	h = p.holder()
 	if again := h.get(task.ID); keyOf(again) != keyOf(paused) {
