@@ -113,15 +113,11 @@ func (s *Supervisor) remove(key string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	lock, err := tryLock(filepath.Join(dir, lockFile))
+	lock, err := lockEnded(dir)
 	if err != nil || lock == nil {
 		return false, err
 	}
 	defer lock.Close()
-	r, err := readRecord(dir)
-	if err != nil || !r.State.Ended() {
-		return false, err
-	}
 	aside := filepath.Join(s.dir, removedPrefix+filepath.Base(dir))
 	if err := os.RemoveAll(aside); err != nil {
 		return false, err
@@ -130,6 +126,34 @@ func (s *Supervisor) remove(key string) (bool, error) {
 		return false, err
 	}
 	return true, os.RemoveAll(aside)
+}
+
+// lastWords is how long a shim may live that has written how its process ended.
+const lastWords = 2 * time.Second
+
+// lockEnded locks the folder of an ended process, nil if it has not ended. Its shim may be
+// about to go.
+func lockEnded(dir string) (*os.File, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	defer cancel()
+	for tick := newBackoff(); ; {
+		lock, err := tryLock(filepath.Join(dir, lockFile))
+		if err != nil {
+			return nil, err
+		}
+		r, err := readRecord(dir)
+		switch {
+		case err != nil || !r.State.Ended():
+			if lock != nil {
+				err = errors.Join(err, lock.Close())
+			}
+			return nil, err
+		case lock != nil:
+			return lock, nil
+		case tick.wait(ctx) != nil:
+			return nil, nil
+		}
+	}
 }
 
 // removedPrefix begins the names of folders that are being removed.
