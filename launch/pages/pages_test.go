@@ -399,7 +399,7 @@ func TestTheSiteBuildsWithHugo(t *testing.T) {
 		}
 	}
 	public := t.TempDir()
-	out, err := proc.Run(t.Context(), proc.Spec{Name: "hugo", Args: []string{"--source", dir, "--destination", public, "--panicOnWarning"}, Env: os.Environ()})
+	out, err := proc.Run(t.Context(), proc.Spec{Name: "hugo", Args: []string{"--source", dir, "--destination", public, "--cacheDir", t.TempDir(), "--panicOnWarning"}, Env: os.Environ()})
 	if fault.Is(err, fault.ToolchainMissing) {
 		t.Skip("hugo is not installed")
 	}

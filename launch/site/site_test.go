@@ -210,7 +210,7 @@ func TestTheEmbeddedSiteBuilds(t *testing.T) {
 		t.Fatalf("%+v, %v", site.Hugo, err)
 	}
 	out, err := proc.Run(context.Background(), proc.Spec{
-		Name: "hugo", Args: []string{"--source", dir, "--destination", t.TempDir(), "--panicOnWarning"}, Env: os.Environ(),
+		Name: "hugo", Args: []string{"--source", dir, "--destination", t.TempDir(), "--cacheDir", t.TempDir(), "--panicOnWarning"}, Env: os.Environ(),
 	})
 	if fault.Is(err, fault.ToolchainMissing) {
 		t.Skip("hugo is not installed")
